@@ -1,0 +1,33 @@
+import { defineConfig } from "vitest/config";
+
+const root = new URL("..", import.meta.url).pathname;
+
+/**
+ * Two projects: `unit` needs nothing but Node; `ovs` needs root and Open vSwitch, starts its own private
+ * switch and therefore runs one file at a time.
+ */
+export default defineConfig({
+  root,
+  test: {
+    projects: [
+      {
+        root,
+        test: {
+          name: "unit",
+          include: ["test/{openflow,pipeline,controller,src}/**/*.test.ts"],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "ovs",
+          include: ["test/ovs/**/*.test.ts"],
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
