@@ -1,0 +1,184 @@
+import type { Parser } from "binary-parser";
+import type { SmartBuffer } from "smart-buffer";
+import { DecodeError } from "../errors.ts";
+
+/** What an encoder needs of smart-buffer. A hot path may hand in another implementation of the same few calls. */
+export type Writer = Pick<
+  SmartBuffer,
+  "writeUInt8" | "writeUInt16BE" | "writeUInt32BE" | "writeBigUInt64BE" | "writeBuffer" | "writeOffset"
+>;
+
+/**
+ * Where a field that takes "the rest" ends, told to the generated parser: at the end of the buffer, or at a length
+ * that the enclosing TLV has already read (`this._l`, counted from the variant's body with `header` bytes before it).
+ */
+export type Span = { readonly kind: "eof" } | { readonly kind: "tlv"; readonly header: number };
+
+/**
+ * One wire thing. From the same object come the encoder (smart-buffer), the decoder (a piece of a binary-parser
+ * parser plus `lift`, which turns what that parser read into the value) and the fence.
+ *
+ * The fence runs over the bytes before any generated parser does and proves that every length inside fits: binary-parser
+ * itself neither notices a child that outgrows its parent nor a length of zero that would make it loop.
+ */
+export interface Codec<T> {
+  /** Bytes this takes at least; exactly, when `fixed`. */
+  readonly size: number;
+  readonly fixed: boolean;
+  /** Takes everything up to the end of the enclosing thing; only the last field of a struct may. */
+  readonly rest?: boolean;
+  write(w: Writer, value: T): void;
+  parser(p: Parser, name: string, take: Take): void;
+  /** Value from what the parser left under the field's name; absent when that is the value already. */
+  readonly lift?: (raw: unknown) => T;
+  /** Checks the bytes from `at`, which may use none at or after `end`; returns where this thing ends. */
+  fence(b: Buffer, at: number, end: number): number;
+}
+
+/** How many bytes a rest field takes, in binary-parser's terms. */
+export type Take = { readonly eof: true } | { readonly eof: false; readonly bytes: (self: Raw) => number };
+
+/** Objects that a generated parser makes. */
+export type Raw = Record<string, unknown>;
+
+/** Bytes that carry nothing: written as zero, not read. */
+export interface Pad {
+  readonly pad: number;
+}
+
+/** Refuses input that ends too early; `code` is the OVS error name to answer with. */
+export function need(at: number, size: number, end: number, code = "OFPBRC_BAD_LEN"): void {
+  if (at + size > end) throw new DecodeError(code, at, `${size} bytes wanted, ${end - at} left`);
+}
+
+function leaf<T>(
+  size: number,
+  write: (w: Writer, v: T) => void,
+  parser: (p: Parser, name: string) => void,
+  lift?: (raw: unknown) => T,
+): Codec<T> {
+  return {
+    size,
+    fixed: true,
+    write,
+    parser,
+    ...(lift ? { lift } : {}),
+    fence: (_b, at, end) => {
+      need(at, size, end);
+      return at + size;
+    },
+  };
+}
+
+export const u8: Codec<number> = leaf(
+  1,
+  (w, v) => w.writeUInt8(v),
+  (p, n) => p.uint8(n),
+);
+export const u16: Codec<number> = leaf(
+  2,
+  (w, v) => w.writeUInt16BE(v),
+  (p, n) => p.uint16be(n),
+);
+export const u32: Codec<number> = leaf(
+  4,
+  (w, v) => w.writeUInt32BE(v),
+  (p, n) => p.uint32be(n),
+);
+export const u64: Codec<bigint> = leaf(
+  8,
+  (w, v) => w.writeBigUInt64BE(v),
+  (p, n) => p.uint64be(n),
+);
+
+/** A 48-bit Ethernet address as a number: exact, since 2^48 < 2^53. */
+export const mac: Codec<number> = leaf(
+  6,
+  (w, v) => writeUint48(w, v),
+  (p, n) => p.buffer(n, { length: 6 }),
+  (raw) => (raw as Buffer).readUIntBE(0, 6),
+);
+
+/** Writes 48 bits most significant first. */
+export function writeUint48(w: Writer, v: number): void {
+  w.writeUInt16BE(Math.floor(v / 0x1_0000_0000));
+  w.writeUInt32BE(v % 0x1_0000_0000);
+}
+
+/** `n` zero bytes. */
+export const pad = (n: number): Pad => ({ pad: n });
+
+/** `n` bytes as they are. */
+export const bytes = (n: number): Codec<Buffer> =>
+  leaf(
+    n,
+    (w, v) => {
+      w.writeBuffer(v.length === n ? v : Buffer.concat([v, Buffer.alloc(n)]).subarray(0, n));
+    },
+    (p, name) => p.buffer(name, { length: n }),
+  );
+
+/** A NUL-padded string of `n` bytes; bytes that are not UTF-8 become U+FFFD when read. */
+export const str = (n: number): Codec<string> =>
+  leaf(
+    n,
+    (w, v) => {
+      const field = Buffer.alloc(n);
+      field.write(v, 0, n, "utf8");
+      w.writeBuffer(field);
+    },
+    (p, name) => p.buffer(name, { length: n }),
+    (raw) => {
+      const b = raw as Buffer;
+      const end = b.indexOf(0);
+      return b.toString("utf8", 0, end < 0 ? b.length : end);
+    },
+  );
+
+/** Everything up to the end of the enclosing thing, as bytes. */
+export const restBytes: Codec<Buffer> = {
+  size: 0,
+  fixed: false,
+  rest: true,
+  write: (w, v) => {
+    w.writeBuffer(v);
+  },
+  parser: takeBuffer,
+  fence: (_b, _at, end) => end,
+};
+
+/** Reads the rest as a slice under `name`: the common first step of codecs that go on by themselves. */
+export function takeBuffer(p: Parser, name: string, take: Take): void {
+  if (take.eof) p.buffer(name, { readUntil: "eof" });
+  else {
+    const { bytes: length } = take;
+    p.buffer(name, {
+      length: function (this: Raw) {
+        return length(this);
+      },
+    });
+  }
+}
+
+/** A value in the rest that no fixed layout describes; `check` is its fence and must throw {@link DecodeError} on bad bytes. */
+export function rest<T>(def: {
+  readonly min?: number;
+  readonly write: (w: Writer, v: T) => void;
+  readonly read: (b: Buffer) => T;
+  readonly check?: (b: Buffer, at: number, end: number) => void;
+}): Codec<T> {
+  const min = def.min ?? 0;
+  return {
+    size: min,
+    fixed: false,
+    rest: true,
+    write: def.write,
+    parser: takeBuffer,
+    lift: (raw) => def.read(raw as Buffer),
+    fence: (b, at, end) => {
+      need(at, min, end);
+      def.check?.(b, at, end);
+      return end;
+    },
+  };
+}

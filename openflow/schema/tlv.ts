@@ -1,0 +1,282 @@
+import { Parser } from "binary-parser";
+import { DecodeError, EncodeError } from "../errors.ts";
+import { type Codec, type Raw, type Take, takeBuffer, type Writer } from "./codec.ts";
+import { arrayOf, type Fields, type Layout, layout, type Shape } from "./struct.ts";
+
+/**
+ * One alternative of a TLV list: `type`, or for experimenter elements `experimenter` and `subtype`, select it;
+ * `kind` names it in the value.
+ */
+export interface Variant<K extends string, T> {
+  readonly kind: K;
+  readonly type: number;
+  readonly experimenter?: number;
+  readonly subtype?: number;
+  readonly body: Layout<T>;
+  /** Printed as ovs-ofctl prints it. */
+  readonly text: (v: T) => string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: variants of different bodies in one list need some upper bound
+export type AnyVariant = Variant<any, any>;
+
+/** The tagged value of a variant. */
+export type ValueOf<V> = V extends Variant<infer K extends string, infer T> ? { readonly kind: K } & T : never;
+
+/** An element this codec has no name for, kept so that it is written back byte for byte. */
+export interface Unknown {
+  readonly kind: "unknown";
+  readonly type: number;
+  readonly experimenter?: number;
+  readonly subtype?: number;
+  /** Bytes after the headers named above, padding included. */
+  readonly body: Buffer;
+}
+
+/** Experimenter ids whose elements carry a 16-bit subtype after the id. */
+const SUBTYPED: readonly number[] = [0x2320, 0x4f4e4600];
+export const EXPERIMENTER_TYPE = 0xffff;
+
+/** Defines a variant with a standard type. */
+export function variant<K extends string, F extends Fields>(
+  type: number,
+  kind: K,
+  fields: F,
+  text: (v: Shape<F>) => string,
+): Variant<K, Shape<F>> {
+  return { kind, type, body: layout(fields, ["kind", kind]), text };
+}
+
+/** Defines a variant of an experimenter whose elements have a 16-bit subtype (Nicira, ONF). */
+export function experimenterVariant<K extends string, F extends Fields>(
+  experimenter: number,
+  subtype: number,
+  kind: K,
+  fields: F,
+  text: (v: Shape<F>) => string,
+): Variant<K, Shape<F>> {
+  return { kind, type: EXPERIMENTER_TYPE, experimenter, subtype, body: layout(fields, ["kind", kind]), text };
+}
+
+export interface TlvRules {
+  /** Elements begin at multiples of this; 1 when there is no alignment. */
+  readonly align: 1 | 4 | 8;
+  /** Whether the length field counts the padding (actions, instructions) or not (HELLO elements, properties). */
+  readonly lengthCoversPadding: boolean;
+  /** OVS error name for a length that cannot be. */
+  readonly badLength: string;
+  /** Whether type 0xffff is followed by an experimenter id. */
+  readonly experimenters: boolean;
+}
+
+/** A list of type-length-value elements: actions, instructions, HELLO elements, properties. */
+export interface TlvList<V> extends Codec<readonly V[]> {
+  /** Decodes a whole buffer; throws {@link DecodeError}. */
+  decode(b: Buffer): V[];
+  text(v: V): string;
+}
+
+/** Lists may hold lists (ct, clone). OVS stops long before; this keeps hostile nesting from our own stack. */
+const MAX_DEPTH = 32;
+let depth = 0;
+
+const headerSize = (v: AnyVariant): number => (v.experimenter === undefined ? 4 : 10);
+const padded = (n: number, align: number): number => Math.ceil(n / align) * align;
+const keyOf = (experimenter: number, subtype: number): number => experimenter * 0x10000 + subtype;
+
+export function tlvList<const A extends readonly AnyVariant[]>(
+  variants: A,
+  rules: TlvRules,
+): TlvList<ValueOf<A[number]> | Unknown> {
+  type V = ValueOf<A[number]> | Unknown;
+  const { align, lengthCoversPadding, badLength } = rules;
+  const standard = new Map<number, AnyVariant>();
+  const experimental = new Map<number, AnyVariant>();
+  const byKind = new Map<string, AnyVariant>();
+  for (const v of variants) {
+    if (byKind.has(v.kind)) throw new Error(`two variants called ${v.kind}`);
+    byKind.set(v.kind, v);
+    if (v.experimenter === undefined) standard.set(v.type, v);
+    else experimental.set(keyOf(v.experimenter, v.subtype as number), v);
+  }
+
+  const find = (type: number, experimenter: number | undefined, subtype: number | undefined): AnyVariant | undefined =>
+    experimenter === undefined
+      ? standard.get(type)
+      : subtype === undefined
+        ? undefined
+        : experimental.get(keyOf(experimenter, subtype));
+
+  const write = (w: Writer, list: readonly V[]): void => {
+    for (const value of list) {
+      const start = w.writeOffset;
+      const { kind } = value as { kind: string };
+      if (kind === "unknown") {
+        const u = value as Unknown;
+        w.writeUInt16BE(u.type);
+        w.writeUInt16BE(0);
+        if (u.experimenter !== undefined) w.writeUInt32BE(u.experimenter);
+        if (u.subtype !== undefined) w.writeUInt16BE(u.subtype);
+        w.writeBuffer(u.body);
+      } else {
+        const v = byKind.get(kind);
+        if (!v) throw new EncodeError(`no element of kind ${kind} can stand here`);
+        w.writeUInt16BE(v.type);
+        w.writeUInt16BE(0);
+        if (v.experimenter !== undefined) {
+          w.writeUInt32BE(v.experimenter);
+          w.writeUInt16BE(v.subtype as number);
+        }
+        v.body.write(w, value);
+      }
+      const end = w.writeOffset;
+      const stop = start + padded(end - start, align);
+      for (let i = end; i < stop; i++) w.writeUInt8(0);
+      const length = (lengthCoversPadding ? stop : end) - start;
+      if (length > 0xffff) throw new EncodeError(`${kind}: ${length} bytes do not fit a 16-bit length`);
+      w.writeUInt16BE(length, start + 2);
+    }
+  };
+
+  const element = (): Parser => {
+    const body = (v: AnyVariant): Parser => {
+      const p = new Parser();
+      v.body.parser(p, { kind: "tlv", header: headerSize(v) });
+      return p;
+    };
+    const tail = (header: number): Parser => {
+      const p = new Parser();
+      takeBuffer(p, "_raw", { eof: false, bytes: (self) => (self["_l"] as number) - header });
+      return p;
+    };
+    const choices: Record<number, Parser> = {};
+    for (const [type, v] of standard) choices[type] = body(v);
+    if (rules.experimenters) {
+      const perVendor: Record<number, Parser> = {};
+      for (const vendor of SUBTYPED) {
+        const subs: Record<number, Parser> = {};
+        for (const v of experimental.values()) if (v.experimenter === vendor) subs[v.subtype as number] = body(v);
+        perVendor[vendor] = new Parser().uint16be("_s").choice({ tag: "_s", choices: subs, defaultChoice: tail(10) });
+      }
+      choices[EXPERIMENTER_TYPE] = new Parser()
+        .uint32be("_v")
+        .choice({ tag: "_v", choices: perVendor, defaultChoice: tail(8) });
+    }
+    // Lengths and padding were proven by the fence; an element always ends where its length says.
+    const p = new Parser()
+      .uint16be("_t")
+      .uint16be("_l")
+      .saveOffset("_e")
+      .choice({ tag: "_t", choices, defaultChoice: tail(4) });
+    p.saveOffset("_p").seek(function (this: Raw) {
+      const length = this["_l"] as number;
+      const stop = (this["_e"] as number) - 4 + (lengthCoversPadding ? length : padded(length, align));
+      return stop - (this["_p"] as number);
+    });
+    return p;
+  };
+
+  const liftOne = (raw: Raw): V => {
+    const type = raw["_t"] as number;
+    const experimenter = raw["_v"] as number | undefined;
+    const subtype = raw["_s"] as number | undefined;
+    const body = raw["_raw"] as Buffer | undefined;
+    if (body !== undefined) {
+      return {
+        kind: "unknown",
+        type,
+        ...(experimenter === undefined ? {} : { experimenter }),
+        ...(subtype === undefined ? {} : { subtype }),
+        body,
+      };
+    }
+    return (find(type, experimenter, subtype) as AnyVariant).body.lift(raw) as V;
+  };
+
+  const fence = (b: Buffer, at: number, end: number): number => {
+    if (depth >= MAX_DEPTH) throw new DecodeError(badLength, at, `lists nested deeper than ${MAX_DEPTH}`);
+    depth++;
+    try {
+      let here = at;
+      while (here < end) {
+        if (end - here < 4) throw new DecodeError(badLength, here, "an element's header is cut off");
+        const type = b.readUInt16BE(here);
+        const length = b.readUInt16BE(here + 2);
+        const stop = lengthCoversPadding ? length : padded(length, align);
+        if (length < 4 || (lengthCoversPadding && length % align !== 0) || here + stop > end) {
+          throw new DecodeError(badLength, here, `element length ${length}, ${end - here} bytes left`);
+        }
+        let header = 4;
+        let v = standard.get(type);
+        if (rules.experimenters && type === EXPERIMENTER_TYPE) {
+          if (length < 8) throw new DecodeError(badLength, here, "an experimenter element has at least 8 bytes");
+          const vendor = b.readUInt32BE(here + 4);
+          header = 8;
+          if (SUBTYPED.includes(vendor)) {
+            if (length < 10) throw new DecodeError(badLength, here, "no room for the subtype");
+            header = 10;
+            v = experimental.get(keyOf(vendor, b.readUInt16BE(here + 8)));
+          }
+        }
+        if (v) {
+          const bodyLength = length - header;
+          // Padding to the alignment may follow a body that is not a multiple of it; nothing else may.
+          const most = v.body.fixed ? padded(header + v.body.size, lengthCoversPadding ? align : 1) : length;
+          if (bodyLength < v.body.size || length > most) {
+            throw new DecodeError(badLength, here, `${v.kind} cannot be ${length} bytes long`);
+          }
+          v.body.fence(b, here + header, here + length);
+        }
+        here += stop;
+      }
+      return here;
+    } finally {
+      depth--;
+    }
+  };
+
+  // Compiled on first use: lists refer to each other, so none can be compiled while they are being defined.
+  let whole: Parser | undefined;
+  const decode = (b: Buffer): V[] => {
+    fence(b, 0, b.length);
+    return parseFenced(b);
+  };
+  const parseFenced = (b: Buffer): V[] => {
+    if (b.length === 0) return [];
+    whole ??= new Parser().array("v", { type: element(), readUntil: "eof" });
+    return (whole.parse(b) as { v: Raw[] }).v.map(liftOne);
+  };
+
+  return {
+    size: 0,
+    fixed: false,
+    rest: true,
+    write,
+    parser: (p: Parser, name: string, take: Take) => arrayOf(p, name, element(), take),
+    lift: (raw) => (raw as Raw[]).map(liftOne),
+    fence,
+    decode,
+    text: (v) => {
+      const { kind } = v as { kind: string };
+      return kind === "unknown" ? unknownText(v as Unknown) : (byKind.get(kind) as AnyVariant).text(v);
+    },
+  };
+}
+
+const unknownText = (u: Unknown): string => `unknown(type=${u.type},body=${u.body.toString("hex")})`;
+
+/**
+ * A list inside an element of another list (or of the same: hence the thunk). Its bytes are fenced with the enclosing
+ * message, and parsed by a parser of its own only when such an element occurs.
+ */
+export function nested<V>(list: () => TlvList<V>): Codec<readonly V[]> {
+  return {
+    size: 0,
+    fixed: false,
+    rest: true,
+    write: (w, v) => list().write(w, v),
+    parser: takeBuffer,
+    lift: (raw) => list().decode(raw as Buffer),
+    fence: (b, at, end) => list().fence(b, at, end),
+  };
+}
