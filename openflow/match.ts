@@ -58,12 +58,10 @@ function writeOxm(w: Writer, f: OxmField | RawOxm): void {
     return;
   }
   const known = f as OxmField;
-  const def = fieldByName(known.field);
+  const def = fieldByName(known.field === "in_port" ? "in_port_oxm" : known.field);
   if (!def) throw new TypeError(known.field);
   const masked = known.mask !== undefined;
-  w.writeUInt16BE(def.oxmClass);
-  w.writeUInt8(def.oxmField * 2 + (masked ? 1 : 0));
-  w.writeUInt8(def.bytes * (masked ? 2 : 1));
+  w.writeUInt32BE(masked ? def.oxm.masked : def.oxm.exact);
   writeValue(w, known.value, def.bytes);
   if (known.mask !== undefined) writeValue(w, known.mask, def.bytes);
 }
