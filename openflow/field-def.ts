@@ -82,6 +82,8 @@ export interface FieldDef<N extends string = string> {
   readonly prerequisite: Prerequisite;
   /** Whether set_field, load and move may write it. */
   readonly writable: boolean;
+  /** All ones over `bytes`: the mask that means an exact match, and the greatest value. */
+  readonly full: FieldValue;
   /** Bits that a value may have set; others are OFPBMC_BAD_VALUE. */
   readonly valid: FieldValue;
   /** Every code point, the one Nicira actions use first. */
@@ -185,6 +187,7 @@ export function defineField<N extends string>(r: FieldRow<N>, index: number): Fi
     format: r.format,
     prerequisite: options.prerequisite ?? "none",
     writable: !options.readOnly,
+    full: big ? (1n << BigInt(8 * bytes)) - 1n : 2 ** (8 * bytes) - 1,
     valid: options.valid ?? (big ? (1n << BigInt(bits)) - 1n : 2 ** bits - 1),
     headers,
     nxm,

@@ -23,22 +23,22 @@ function writeMatchField(w: Writer, f: Oxm): void {
   else writeOxm(w, f);
 }
 
-/** `in_port` as matches have it; the 16-bit number of NXM becomes the 32-bit one. */
-function portField(f: OxmField, wide: boolean): OxmField {
-  const widen = (v: number): number => (wide || v < RESERVED_10 ? v : v + MOVED);
-  const value = widen(f.value as number);
+/** NXM's 16-bit port number as OpenFlow 1.1 and later number ports. */
+const widened = (port: number): number => (port < RESERVED_10 ? port : port + MOVED);
+
+/** `in_port` as matches have it. A mask is all ones, or (in a match that will be refused) something else. */
+function portField(f: OxmField): OxmField {
+  const wide = f.field === "in_port_oxm";
+  const value = wide ? f.value : widened(f.value as number);
   if (f.mask === undefined) return { field: "in_port", value };
-  // A mask is either all ones or, in a bad match, something that is refused under either width.
-  return { field: "in_port", value, mask: f.mask === 0xffff && !wide ? 0xffff_ffff : f.mask };
+  return { field: "in_port", value, mask: wide ? f.mask : widened(f.mask as number) };
 }
 
 function readFields(b: Buffer, at: number, end: number): Oxm[] {
   const out: Oxm[] = [];
   for (let here = at; here < end; here += 4 + (b[here + 3] as number)) {
     const f = readOxm(b, here);
-    if (f.field === "in_port_oxm") out.push(portField(f as OxmField, true));
-    else if (f.field === "in_port") out.push(portField(f as OxmField, false));
-    else out.push(f);
+    out.push(f.field === "in_port_oxm" || f.field === "in_port" ? portField(f as OxmField) : f);
   }
   return out;
 }

@@ -32,10 +32,6 @@ export type Oxm = OxmField | RawOxm;
 
 export const isRaw = (f: Oxm): f is RawOxm => f.field === "raw";
 
-/** All ones over the bytes of a field, which is how an exact match is written with a mask. */
-export const allOnes = (bytes: number): FieldValue =>
-  bytes > 6 ? (1n << BigInt(bytes * 8)) - 1n : 2 ** (bytes * 8) - 1;
-
 /** Bytes that the value and mask of a field of variable length need; at least 1. */
 export function neededBytes(value: FieldValue, mask: FieldValue | undefined): number {
   const all = BigInt(value) | BigInt(mask ?? 0);
@@ -76,17 +72,22 @@ export function writeValue(w: Writer, value: FieldValue, bytes: number): void {
   }
 }
 
+/** 32 bits, without the range checks of Buffer's own reader: the fence has proven the length. */
+const word = (b: Buffer, at: number): number =>
+  (((b[at] as number) << 24) | ((b[at + 1] as number) << 16) | ((b[at + 2] as number) << 8) | (b[at + 3] as number)) >>>
+  0;
+
 /** Reads `bytes` bytes, most significant first: a number up to 48 bits, a bigint beyond. */
 function readValue(b: Buffer, at: number, bytes: number): FieldValue {
   switch (bytes) {
     case 1:
       return b[at] as number;
     case 2:
-      return b.readUInt16BE(at);
+      return ((b[at] as number) << 8) | (b[at + 1] as number);
     case 4:
-      return b.readUInt32BE(at);
+      return word(b, at);
     case 6:
-      return b.readUInt16BE(at) * 0x1_0000_0000 + b.readUInt32BE(at + 2);
+      return (((b[at] as number) << 8) | (b[at + 1] as number)) * 0x1_0000_0000 + word(b, at + 2);
     case 8:
       return b.readBigUInt64BE(at);
     case 16:
@@ -101,28 +102,26 @@ export function writeOxmAs(w: Writer, f: OxmField, def: FieldDef, which: "oxm" |
   const header = which === "oxm" ? def.oxm : def.nxm;
   const { value, mask } = f;
   let { bytes } = def;
-  let word = mask === undefined ? header.exact : header.masked;
+  let head = mask === undefined ? header.exact : header.masked;
   if (def.variable) {
     bytes = Math.max(f.bytes ?? 1, neededBytes(value, mask));
     if (bytes > def.bytes) throw new EncodeError(`${def.name}: ${bytes} bytes, at most ${def.bytes} fit`);
-    word = ((word & 0xffff_ff00) | (mask === undefined ? bytes : 2 * bytes)) >>> 0;
+    head = ((head & 0xffff_ff00) | (mask === undefined ? bytes : 2 * bytes)) >>> 0;
   }
-  w.writeUInt32BE(word);
+  w.writeUInt32BE(head);
   if (header.experimenter !== undefined) w.writeUInt32BE(header.experimenter);
-  checkFits(def, value, bytes);
+  checkFits(def, value);
   writeValue(w, value, bytes);
   if (mask !== undefined) {
-    checkFits(def, mask, bytes);
+    checkFits(def, mask);
     writeValue(w, mask, bytes);
   }
 }
 
-function checkFits(def: FieldDef, value: FieldValue, bytes: number): void {
-  const fits =
-    typeof value === "number"
-      ? value >= 0 && value <= (bytes > 6 ? Number.MAX_SAFE_INTEGER : 2 ** (bytes * 8) - 1) && Number.isInteger(value)
-      : value >= 0n && value >> BigInt(bytes * 8) === 0n;
-  if (!fits) throw new EncodeError(`${def.name}: ${value} does not fit ${bytes} bytes`);
+function checkFits(def: FieldDef, value: FieldValue): void {
+  if (!(value >= 0 && value <= def.full) || (typeof value === "number" && !Number.isInteger(value))) {
+    throw new EncodeError(`${def.name}: ${value} does not fit ${def.bytes} bytes`);
+  }
 }
 
 /** Writes one TLV with the code points of OpenFlow 1.3. */
@@ -145,7 +144,7 @@ for (const def of fields) {
     const table = direct.get(h.oxmClass) ?? new Array<FieldDef<FieldName> | undefined>(256).fill(undefined);
     direct.set(h.oxmClass, table);
     table[h.number * 2] = def;
-    if (def.maskable || def.bytes > 0) table[h.number * 2 + 1] = def;
+    table[h.number * 2 + 1] = def;
   }
 }
 const basicTable = direct.get(0x8000) as (FieldDef<FieldName> | undefined)[];
