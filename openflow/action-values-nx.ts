@@ -10,13 +10,14 @@ export interface Resubmit {
   readonly table: number;
   /** With the original direction's 5-tuple of the tracked connection in the packet's place. */
   readonly ct?: true;
+  /** Came in the form that has no room for a table (NXAST_RESUBMIT). */
+  readonly portOnly?: true;
 }
 
 /** Sets the tunnel id, in 32 or 64 bits. OVS itself sends set_field for it over 1.3. */
-export interface SetTunnel {
-  readonly kind: "set_tunnel" | "set_tunnel64";
-  readonly id: bigint;
-}
+export type SetTunnel =
+  | { readonly kind: "set_tunnel"; readonly id: number }
+  | { readonly kind: "set_tunnel64"; readonly id: bigint };
 
 /** Writes constant bits into a field (NXAST_REG_LOAD). */
 export interface Load {
@@ -30,6 +31,8 @@ export interface Move {
   readonly kind: "move";
   readonly src: Subfield;
   readonly dst: Subfield;
+  /** Came as ONF's copy-field extension instead. */
+  readonly onf?: true;
 }
 
 /** Puts bits of a field on the stack of the packet's journey. */
@@ -74,6 +77,8 @@ export interface Controller {
   /** The pipeline stops here until NXT_RESUME. */
   readonly pause?: true;
   readonly meterId?: number;
+  /** Came as NXAST_CONTROLLER2 without needing it. */
+  readonly properties?: true;
 }
 
 /** What a hash is taken over (`enum nx_hash_fields`). */
@@ -97,12 +102,12 @@ export interface Multipath {
   readonly dst: Subfield;
 }
 
-/** Chooses a live port among 16-bit `members` and outputs there, or with `dst` writes its number there (bundle_load). */
+/** Chooses a live port among `members` and outputs there, or with `dst` writes its number there (bundle_load). */
 export interface Bundle {
-  readonly kind: "bundle" | "bundle_load";
-  readonly algorithm: "hrw" | "active_backup";
+  readonly kind: "bundle";
   readonly fields: HashFields;
   readonly basis: number;
+  readonly algorithm: "hrw" | "active_backup";
   readonly members: readonly number[];
   readonly dst?: Subfield;
 }
@@ -169,7 +174,8 @@ export interface Sample {
   readonly obsDomainId: number;
   readonly obsPointId: number;
   readonly samplingPort?: number;
-  readonly direction?: "ingress" | "egress";
+  /** Which side of the port is sampled; "default" came in the form that could have said (NXAST_SAMPLE3). */
+  readonly direction?: "default" | "ingress" | "egress";
 }
 
 /** Runs `actions` on a copy of the packet. */

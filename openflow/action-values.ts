@@ -37,19 +37,22 @@ export interface SetField {
   readonly mask?: FieldValue;
 }
 
+/** One alternative for each of several words that take the same argument. */
+type Each<K extends string, T> = K extends string ? { readonly kind: K } & T : never;
+
 /** Actions without an argument (OF1.3.5 §7.2.5; the last ones are extensions described in ovs-actions(7)). */
-export interface Plain {
-  readonly kind:
-    | "copy_ttl_out"
-    | "copy_ttl_in"
-    | "dec_mpls_ttl"
-    | "pop_vlan"
-    | "pop_pbb"
-    | "pop_queue"
-    | "exit"
-    | "ct_clear"
-    | "dec_nsh_ttl";
-}
+export type Plain = Each<
+  | "copy_ttl_out"
+  | "copy_ttl_in"
+  | "dec_mpls_ttl"
+  | "pop_vlan"
+  | "pop_pbb"
+  | "pop_queue"
+  | "exit"
+  | "ct_clear"
+  | "dec_nsh_ttl",
+  unknown
+>;
 
 /**
  * Takes one from the TTL or hop limit; at 0 the packet goes to the controllers (OF1.3.5 §7.2.5). `ids` names the
@@ -73,10 +76,7 @@ export interface SetMplsTtl {
 }
 
 /** Pushes a tag with this Ethertype, or takes an MPLS label off and leaves this Ethertype (OF1.3.5 §7.2.5). */
-export interface Tag {
-  readonly kind: "push_vlan" | "push_mpls" | "pop_mpls" | "push_pbb";
-  readonly etherType: number;
-}
+export type Tag = Each<"push_vlan" | "push_mpls" | "pop_mpls" | "push_pbb", { readonly etherType: number }>;
 
 /**
  * The actions of OpenFlow 1.1 that `set_field` has replaced. OVS still takes them over 1.3 and prints them so, though it
@@ -85,11 +85,10 @@ export interface Tag {
 export type LegacyAction =
   | { readonly kind: "set_vlan_vid"; readonly vid: number }
   | { readonly kind: "set_vlan_pcp"; readonly pcp: number }
-  | { readonly kind: "mod_dl_src" | "mod_dl_dst"; readonly address: number }
-  | { readonly kind: "mod_nw_src" | "mod_nw_dst"; readonly address: number }
+  | Each<"mod_dl_src" | "mod_dl_dst" | "mod_nw_src" | "mod_nw_dst", { readonly address: number }>
   | { readonly kind: "mod_nw_tos"; readonly tos: number }
   | { readonly kind: "mod_nw_ecn"; readonly ecn: number }
-  | { readonly kind: "mod_tp_src" | "mod_tp_dst"; readonly port: number }
+  | Each<"mod_tp_src" | "mod_tp_dst", { readonly port: number }>
   | { readonly kind: "set_mpls_label"; readonly label: number }
   | { readonly kind: "set_mpls_tc"; readonly tc: number };
 
