@@ -1,5 +1,6 @@
 import { DecodeError } from "../errors.ts";
 import { type Codec, pad, u16, u32 } from "../schema/codec.ts";
+import { propertyRules } from "../schema/property.ts";
 import { tlvList, type Unknown } from "../schema/tlv.ts";
 import { Experimenter, experimenterMessage } from "./define.ts";
 import { flowMod } from "./flow.ts";
@@ -29,12 +30,7 @@ export const BundleFlag = { atomic: 1, ordered: 2 } as const;
 
 const { onf } = Experimenter;
 
-const properties = tlvList([] as const, {
-  align: 8,
-  lengthCoversPadding: false,
-  badLength: "OFPBPC_BAD_LEN",
-  experimenters: false,
-});
+const properties = tlvList([] as const, propertyRules);
 /** A property of a bundle message; only experimenter ones are defined, and they stay raw. */
 export type BundleProperty = Unknown;
 

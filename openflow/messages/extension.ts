@@ -1,6 +1,7 @@
 import { bytes, pad, u8, u16, u32, u64 } from "../schema/codec.ts";
+import { propertyRules, propertyU8, propertyU16 } from "../schema/property.ts";
 import { listOf, struct } from "../schema/struct.ts";
-import { nested, type TlvRules, tlvList, type Unknown, type ValueOf, variant } from "../schema/tlv.ts";
+import { nested, tlvList, type Unknown, type ValueOf, variant } from "../schema/tlv.ts";
 import {
   Experimenter,
   experimenterMessage,
@@ -46,26 +47,24 @@ export const nxtCtFlushZone = experimenterMessage(nicira, 29, "nxt_ct_flush_zone
 });
 
 const none = (): string => "";
-const rules: TlvRules = { align: 8, lengthCoversPadding: false, badLength: "OFPBPC_BAD_LEN", experimenters: false };
-
 /** Addresses have 16 bytes, IPv4 ones mapped into IPv6 (RFC 4291 §2.5.5.2). */
 const tuple = [
   variant(0, "src", { address: bytes(16) }, none),
   variant(1, "dst", { address: bytes(16) }, none),
-  variant(2, "src_port", { port: u16 }, none),
-  variant(3, "dst_port", { port: u16 }, none),
-  variant(4, "icmp_id", { id: u16 }, none),
-  variant(5, "icmp_type", { icmpType: u8 }, none),
-  variant(6, "icmp_code", { icmpCode: u8 }, none),
+  variant(2, "src_port", { port: propertyU16 }, none),
+  variant(3, "dst_port", { port: propertyU16 }, none),
+  variant(4, "icmp_id", { id: propertyU16 }, none),
+  variant(5, "icmp_type", { icmpType: propertyU8 }, none),
+  variant(6, "icmp_code", { icmpCode: propertyU8 }, none),
 ] as const;
 export type CtTupleProperty = ValueOf<(typeof tuple)[number]> | Unknown;
-const tupleProperties = tlvList(tuple, rules);
+const tupleProperties = tlvList(tuple, propertyRules);
 const nestedTuple = { _: pad(4), tuple: nested(() => tupleProperties) } as const;
 
 const flush = [
   variant(0, "orig", nestedTuple, none),
   variant(1, "reply", nestedTuple, none),
-  variant(2, "zone", { zoneId: u16 }, none),
+  variant(2, "zone", { zoneId: propertyU16 }, none),
 ] as const;
 export type CtFlushProperty = ValueOf<(typeof flush)[number]> | Unknown;
 
@@ -75,7 +74,7 @@ export const nxtCtFlush = experimenterMessage(
   32,
   "nxt_ct_flush",
   "NXT_CT_FLUSH",
-  { ipProto: u8, family: u8, _: pad(6), properties: tlvList(flush, rules) },
+  { ipProto: u8, family: u8, _: pad(6), properties: tlvList(flush, propertyRules) },
   { unit: 8 },
 );
 

@@ -3,7 +3,7 @@ import { match } from "../match.ts";
 import { pad, u8, u16, u32, u64 } from "../schema/codec.ts";
 import { recordsOf } from "../schema/records.ts";
 import { Experimenter, experimenterMessage, MULTIPART_REPLY, MULTIPART_REQUEST, message, multipart } from "./define.ts";
-import { paddedOxmList } from "./oxm-list.ts";
+import { paddedMatch } from "./padded-match.ts";
 
 /** OFPFC_*, the command of a FLOW_MOD. */
 export const FlowCommand = { add: 0, modify: 1, modifyStrict: 2, delete: 3, deleteStrict: 4 } as const;
@@ -145,7 +145,7 @@ export const nxtFlowMod = experimenterMessage(
     flags: u16,
     _length: pad(2),
     _: pad(6),
-    match: paddedOxmList(8),
+    match: paddedMatch(8),
     instructions,
   },
   { unit: 8 },
@@ -168,7 +168,7 @@ export const nxtFlowRemoved = experimenterMessage(
     _length: pad(2),
     packetCount: u64,
     byteCount: u64,
-    match: paddedOxmList(18),
+    match: paddedMatch(18),
   },
   { unit: 8 },
 );

@@ -11,7 +11,7 @@ import {
   MULTIPART_REPLY,
   MULTIPART_REQUEST,
 } from "./define.ts";
-import { repeatedLengthMatch } from "./oxm-list.ts";
+import { repeatedLengthMatch } from "./padded-match.ts";
 
 /*
  * Flow monitors of OpenFlow 1.4 (§7.3.5.17 there) as the ONF extension EXT-187 for 1.3.

@@ -1,10 +1,11 @@
 import { actions } from "../actions.ts";
-import { match } from "../match.ts";
+import { match, matchFields } from "../match.ts";
 import { pad, restBytes, u8, u16, u32, u64 } from "../schema/codec.ts";
+import { propertyRules, propertyU8 } from "../schema/property.ts";
 import { sized } from "../schema/records.ts";
 import { tlvList, type Unknown, type ValueOf, variant } from "../schema/tlv.ts";
 import { Experimenter, experimenterMessage, message } from "./define.ts";
-import { oxmList, paddedOxmList } from "./oxm-list.ts";
+import { paddedMatch } from "./padded-match.ts";
 
 /** OF1.3.5 §7.4.1. */
 export const packetIn = message(
@@ -45,7 +46,7 @@ export const nxtPacketIn = experimenterMessage(
     cookie: u64,
     _length: pad(2),
     _a: pad(6),
-    match: paddedOxmList(8),
+    match: paddedMatch(8),
     _b: pad(2),
     data: restBytes,
   },
@@ -57,10 +58,10 @@ const properties = [
   variant(0, "packet", { data: restBytes }, none),
   variant(1, "full_len", { bytes: u32 }, none),
   variant(2, "buffer_id", { bufferId: u32 }, none),
-  variant(3, "table_id", { tableId: u8 }, none),
+  variant(3, "table_id", { tableId: propertyU8 }, none),
   variant(4, "cookie", { _: pad(4), cookie: u64 }, none),
-  variant(5, "reason", { reason: u8 }, none),
-  variant(6, "metadata", { match: oxmList }, none),
+  variant(5, "reason", { reason: propertyU8 }, none),
+  variant(6, "metadata", { match: matchFields }, none),
   variant(7, "userdata", { data: restBytes }, none),
   variant(0x8000, "continuation", { data: restBytes }, none),
 ] as const;
@@ -68,12 +69,7 @@ const properties = [
 /** A property of NXT_PACKET_IN2 and NXT_RESUME. A continuation is opaque and goes back unchanged. */
 export type PacketInProperty = ValueOf<(typeof properties)[number]> | Unknown;
 
-const packetInProperties = tlvList(properties, {
-  align: 8,
-  lengthCoversPadding: false,
-  badLength: "OFPBPC_BAD_LEN",
-  experimenters: false,
-});
+const packetInProperties = tlvList(properties, propertyRules);
 
 /** The packet-in format with pipeline metadata, user data and continuations. */
 export const nxtPacketIn2 = experimenterMessage(

@@ -1,4 +1,5 @@
 import { pad, u8, u32, u64 } from "../schema/codec.ts";
+import { propertyRules } from "../schema/property.ts";
 import { struct } from "../schema/struct.ts";
 import { tlvList, type Unknown, type ValueOf, variant } from "../schema/tlv.ts";
 import { Experimenter, experimenterMessage, message } from "./define.ts";
@@ -61,12 +62,7 @@ export const nxtSetAsyncConfig2 = experimenterMessage(
   "nxt_set_async_config2",
   "NXT_SET_ASYNC_CONFIG2",
   {
-    properties: tlvList(asyncProperties, {
-      align: 8,
-      lengthCoversPadding: false,
-      badLength: "OFPBPC_BAD_LEN",
-      experimenters: false,
-    }),
+    properties: tlvList(asyncProperties, propertyRules),
   },
   { unit: 8 },
 );

@@ -1,5 +1,6 @@
 import { DecodeError } from "../errors.ts";
 import { pad, rest, str, u8, u32, u64, type Writer } from "../schema/codec.ts";
+import { propertyRules } from "../schema/property.ts";
 import { recordsOf } from "../schema/records.ts";
 import { listOf, struct } from "../schema/struct.ts";
 import { tlvList, type Unknown, type ValueOf, variant } from "../schema/tlv.ts";
@@ -99,12 +100,7 @@ const tables = recordsOf(
     metadataWrite: u64,
     config: u32,
     maxEntries: u32,
-    properties: tlvList(properties, {
-      align: 8,
-      lengthCoversPadding: false,
-      badLength: "OFPBPC_BAD_LEN",
-      experimenters: false,
-    }),
+    properties: tlvList(properties, propertyRules),
   },
   0,
   "OFPBPC_BAD_LEN",

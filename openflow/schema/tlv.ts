@@ -71,6 +71,8 @@ export interface TlvRules {
   readonly badTotal?: string;
   /** Whether type 0xffff is followed by an experimenter id. */
   readonly experimenters: boolean;
+  /** Bytes an element of type 0xffff has at least, where `experimenters` is false and it stays raw. */
+  readonly rawExperimenterSize?: number;
 }
 
 /** A list of type-length-value elements: actions, instructions, HELLO elements, properties. */
@@ -232,6 +234,9 @@ export function tlvList<const A extends readonly AnyVariant[]>(
             header = 10;
             v = experimental.get(keyOf(vendor, b.readUInt16BE(here + 8)));
           }
+        }
+        if (!v && type === EXPERIMENTER_TYPE && length < (rules.rawExperimenterSize ?? 0)) {
+          throw new DecodeError(badLength, here, `an experimenter element of ${length} bytes`);
         }
         if (v) {
           const bodyLength = length - header;
