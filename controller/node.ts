@@ -2,13 +2,14 @@ import type { Logger } from "pino";
 import type { Message } from "../openflow/messages/all.ts";
 import { FlowCommand } from "../openflow/messages/flow.ts";
 import { Port, PortReason } from "../openflow/messages/port.ts";
-import { readNeighbours } from "../pipeline/adopt.ts";
-import { compile, type Program } from "../pipeline/compile.ts";
-import { learnedBit, ownerCookie } from "../pipeline/cookies.ts";
-import { diff, type Plan } from "../pipeline/diff.ts";
-import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
 import { ownAddresses } from "../pipeline/addresses.ts";
+import { readNeighbours } from "../pipeline/adopt.ts";
+import { compile } from "../pipeline/compile.ts";
+import { learnedBit, ownerCookie } from "../pipeline/cookies.ts";
+import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
+import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
+import type { Program } from "../pipeline/program.ts";
 import { Announcer } from "./announcer.ts";
 import type { NodeState } from "./api/views.ts";
 import type { Metrics } from "./metrics.ts";
@@ -18,7 +19,7 @@ import { PacketInHandlers } from "./packet-in-handlers.ts";
 import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
 import { applyPlan } from "./reconcile/apply.ts";
 import { DEFAULT_LOOP, ReconcileLoop, type RoundResult } from "./reconcile/loop.ts";
-import { type Observed, observe } from "./reconcile/observe.ts";
+import { type Observation, observe } from "./reconcile/observe.ts";
 import type { SwitchError } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
 
@@ -196,7 +197,7 @@ export class NodeController {
     return diff(compile(this.desired()), await observe(session));
   }
 
-  async observe(): Promise<Observed> {
+  async observe(): Promise<Observation> {
     if (!this.#session) throw new Error("the switch is not connected");
     return observe(this.#session);
   }
@@ -214,23 +215,24 @@ export class NodeController {
     this.#program = program;
     this.#deps.metrics.flows.set({ node: this.node.name }, program.flows.length);
     const plan = diff(program, observed);
-    if (plan.operations.length === 0) {
+    if (isEmptyPlan(plan)) {
       this.#generation.applied = desired;
       return { kind: "steady", changes: 0 };
     }
     this.#setState("converging");
+    const changes = plan.before.length + plan.bundle.length + plan.after.length;
     const isDrift = reasons.every((r) => r === "refresh" || r === "changed by others");
-    this.#deps.log.info({ reasons, changes: plan.operations.length, drift: isDrift }, "bringing the switch up to date");
+    this.#deps.log.info({ reasons, changes, drift: isDrift }, "bringing the switch up to date");
     const result = await applyPlan(session, plan);
-    for (const op of result.sent) this.#deps.metrics.flowMods.inc({ node: this.node.name, command: op });
-    this.#flowModsSent += result.sent.length;
+    for (const command of result.flowMods) this.#deps.metrics.flowMods.inc({ node: this.node.name, command });
+    this.#flowModsSent += result.flowMods.length;
     if (result.kind !== "applied") return result;
     this.#generation.applied = desired;
     if (isDrift) {
-      this.#driftRepaired += plan.operations.length;
-      this.#deps.metrics.drift.inc({ node: this.node.name }, plan.operations.length);
+      this.#driftRepaired += changes;
+      this.#deps.metrics.drift.inc({ node: this.node.name }, changes);
     }
-    return { kind: "steady", changes: plan.operations.length };
+    return { kind: "steady", changes: changes };
   }
 
   #ended(result: RoundResult): void {
@@ -301,7 +303,7 @@ export class NodeController {
 
   #announceNew(): void {
     if (this.#state !== "steady") return;
-    const all = ownAddresses(this.#topology);
+    const all = ownAddresses(this.desired()).filter((a) => a.answered);
     const fresh = all.filter((a) => !this.#announced.has(`${a.segment} ${a.ip} ${a.mac}`));
     this.#announced = new Set(all.map((a) => `${a.segment} ${a.ip} ${a.mac}`));
     if (fresh.length > 0) this.#announcer.announce(fresh);
@@ -309,7 +311,7 @@ export class NodeController {
 
   #announceSegments(segments: ReadonlySet<number>): void {
     if (this.#state !== "steady") return;
-    this.#announcer.announce(ownAddresses(this.#topology).filter((a) => segments.has(a.segment)));
+    this.#announcer.announce(ownAddresses(this.desired()).filter((a) => segments.has(a.segment)));
   }
 
   #conflict(segment: number, what: string): void {

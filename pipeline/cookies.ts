@@ -57,6 +57,9 @@ const objectByCode = new Map(Object.entries(objectCodes).map(([name, code]) => [
 export const ownerCookie = OWNER << 48n;
 export const ownerMask = 0xffffn << 48n;
 
+/** Set in the cookies of learned flows and in no others of ours, so that one masked dump can leave them out. */
+export const learnedBit = 1n << 45n;
+
 export const noObject: ObjectRef = { kind: "none", id: 0 };
 
 /** Builds a cookie. */

@@ -2,18 +2,15 @@ import type { Message } from "../../openflow/messages/all.ts";
 import { GROUP_ANY } from "../../openflow/messages/group.ts";
 import { Meter } from "../../openflow/messages/meter.ts";
 import { learnedBit, ownerCookie, ownerMask } from "../../pipeline/cookies.ts";
+import type { Observed } from "../../pipeline/diff.ts";
 import type { Session } from "../session/session.ts";
 
 type Part<N extends Message["type"]> = Extract<Message, { readonly type: N }>;
 export type ObservedFlow = Part<"flow_stats_reply">["flows"][number];
-export type ObservedGroup = Part<"group_desc_reply">["groups"][number];
-export type ObservedMeter = Part<"meter_config_reply">["meters"][number];
 
-/** What a switch holds. */
-export interface Observed {
+/** What a switch holds of ours, with the counters of its flows. */
+export interface Observation extends Observed {
   readonly flows: readonly ObservedFlow[];
-  readonly groups: readonly ObservedGroup[];
-  readonly meters: readonly ObservedMeter[];
 }
 
 const OFPTT_ALL = 0xff;
@@ -41,7 +38,7 @@ export async function dumpFlows(
 }
 
 /** Our own flows, without those the switch has learned, and all groups and meters. */
-export async function observe(session: Session): Promise<Observed> {
+export async function observe(session: Session): Promise<Observation> {
   const [flows, groups, meters] = await Promise.all([
     dumpFlows(session, { cookie: ownerCookie, cookieMask: ownerMask | learnedBit }),
     session.multipart({ type: "group_desc_request", flags: 0 }, "dump of groups"),
@@ -50,6 +47,8 @@ export async function observe(session: Session): Promise<Observed> {
   return {
     flows,
     groups: groups.flatMap((p) => (p.type === "group_desc_reply" ? p.groups : [])),
-    meters: meters.flatMap((p) => (p.type === "meter_config_reply" ? p.meters : [])),
+    meters: meters.flatMap((p) =>
+      p.type === "meter_config_reply" ? p.meters.map((m) => ({ ...m, flags: m.meterFlags })) : [],
+    ),
   };
 }

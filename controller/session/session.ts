@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import { decode, encode } from "../../openflow/codec.ts";
-import { errorName, errorReply } from "../../openflow/errors-of.ts";
+import { errorNameOf, errorReply } from "../../openflow/errors-of.ts";
 import { DecodeError } from "../../openflow/errors.ts";
 import { Framer } from "../../openflow/framer.ts";
 import type { Message } from "../../openflow/messages/all.ts";
@@ -239,7 +239,7 @@ export class Session {
   #refuse(error: DecodeError, request: Buffer): void {
     if (this.#complaints++ < 10) this.#log.warn({ code: error.code }, `bad message: ${error.message}`);
     try {
-      this.#write(errorReply(error, request));
+      this.#write(encode(errorReply(error, request, request.readUInt32BE(4))));
     } catch {
       // The connection is going down anyway.
     }
@@ -274,7 +274,8 @@ export class Session {
       case "hello":
         return;
       case "error": {
-        const code = errorName(message.error);
+        const { errorType, code: number } = message.error;
+        const code = errorNameOf(message.error) ?? `error type ${errorType}, code ${number}`;
         const error = new SwitchError(code, message.xid, this.#requests.labelOf(message.xid) ?? "an unknown message");
         if (this.#requests.fail(message.xid, error)) return;
         for (const sink of this.#errorSinks) if (sink(error)) return;
