@@ -3,11 +3,11 @@
  * meaning: an unknown table, a jump that is not allowed, a field without its prerequisite.
  */
 import type { Action } from "../openflow/action-values.ts";
-import { type FieldDef, type FieldName, fieldByName } from "../openflow/fields.ts";
+import { checkMatch } from "../openflow/check-match.ts";
 import type { Instruction } from "../openflow/instruction-values.ts";
 import type { Match } from "../openflow/match.ts";
 import { cookie, type FeatureName, noObject, type ObjectRef } from "./cookies.ts";
-import { exactValue, type MatchRecord, matchOf } from "./match.ts";
+import { type MatchRecord, matchOf } from "./match.ts";
 import { tableById } from "./tables.ts";
 
 /** A flow as it is wanted in a switch. Names are those of the flow statistics and flow mods of openflow/. */
@@ -49,37 +49,6 @@ export class FlowError extends Error {
   }
 }
 
-/** Fields that must be matched exactly, and with which values, before another may be matched (ovs-fields(7)). */
-const needs: Partial<Record<FieldDef["prerequisite"], readonly (readonly [FieldName, readonly number[]])[]>> = {
-  vlan_vid: [],
-  ip: [["eth_type", [0x0800, 0x86dd]]],
-  ipv4: [["eth_type", [0x0800]]],
-  ipv6: [["eth_type", [0x86dd]]],
-  arp: [["eth_type", [0x0806]]],
-  tcp: [
-    ["eth_type", [0x0800, 0x86dd]],
-    ["nw_proto", [6]],
-  ],
-  udp: [
-    ["eth_type", [0x0800, 0x86dd]],
-    ["nw_proto", [17]],
-  ],
-  icmpv4: [
-    ["eth_type", [0x0800]],
-    ["nw_proto", [1]],
-  ],
-};
-
-/** The first thing a match lacks, as text. */
-const missingPrerequisite = (match: Match): string | undefined => {
-  for (const { field } of match) {
-    for (const [needed, values] of needs[fieldByName(field)?.prerequisite ?? "none"] ?? []) {
-      if (!values.includes(Number(exactValue(match, needed)))) return `${field} without ${needed}=${values.join("|")}`;
-    }
-  }
-  return undefined;
-};
-
 /** Tables a list of actions leads to: behind ct() and by resubmit. */
 export const actionTargets = (
   actions: readonly Action[],
@@ -116,7 +85,7 @@ export const flowFault = (
 ): string | undefined => {
   if (!Number.isInteger(flow.priority) || flow.priority < 0 || flow.priority > 0xffff)
     return `priority ${flow.priority}`;
-  return forbiddenJump(flow.tableId, flow.instructions) ?? missingPrerequisite(flow.match);
+  return forbiddenJump(flow.tableId, flow.instructions) ?? checkMatch(flow.match)?.message;
 };
 
 /** The flow builder of a feature: it puts the feature's name into cookies and errors. */

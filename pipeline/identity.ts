@@ -2,9 +2,9 @@
  * When two flows are one flow, and when a flow needs no change. Both questions are answered by comparing strings, so
  * that each flow is looked at once and not once for every comparison.
  */
+import { canonicalMatch } from "../openflow/canonical.ts";
 import type { Instruction } from "../openflow/instruction-values.ts";
 import type { Match, OxmField, RawOxm } from "../openflow/match.ts";
-import { canonicalMatch } from "./match.ts";
 import type { BucketSpec } from "./program.ts";
 
 /** The part of a flow that says which flow it is. */

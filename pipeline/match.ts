@@ -1,9 +1,7 @@
-/**
- * Matches of the pipeline: written as plain records, kept in one canonical form, so that equal matches are equal
- * whatever way they came about: fields in table order, masks of all ones left out, don't-care bits zero.
- */
-import { type FieldName, type FieldValue, fieldByName } from "../openflow/fields.ts";
-import type { Match, OxmField, RawOxm } from "../openflow/match.ts";
+/** Matches of the pipeline: written as plain records, kept in the one canonical form that switches send back. */
+import { canonicalMatch } from "../openflow/canonical.ts";
+import type { FieldName, FieldValue } from "../openflow/fields.ts";
+import type { Match, OxmField } from "../openflow/match.ts";
 
 /** A value with the bits of it that count. */
 export interface Masked {
@@ -26,36 +24,6 @@ export const prefix = (p: { readonly address: number; readonly length: number })
   value: p.address,
   mask: p.length === 0 ? 0 : (0xffff_ffff << (32 - p.length)) >>> 0,
 });
-
-const and = (a: FieldValue, b: FieldValue): FieldValue =>
-  typeof a === "bigint" || typeof b === "bigint" || a > 0xffff_ffff || b > 0xffff_ffff
-    ? sameKind(BigInt(a) & BigInt(b), a)
-    : (a & b) >>> 0;
-
-const sameKind = (value: bigint, like: FieldValue): FieldValue => (typeof like === "bigint" ? value : Number(value));
-
-const allOnes = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
-
-const indexOf = (f: Match[number]): number => fieldByName(f.field)?.index ?? Number.MAX_SAFE_INTEGER;
-
-const canonicalField = (f: OxmField): OxmField | undefined => {
-  if (f.mask === undefined) return f;
-  const bits = fieldByName(f.field)?.bits ?? 0;
-  const mask = BigInt(f.mask);
-  if (mask === 0n) return undefined;
-  if (mask === allOnes(bits)) return { field: f.field, value: f.value };
-  return { field: f.field, value: and(f.value, f.mask), mask: f.mask };
-};
-
-/** The canonical form of a match. */
-export const canonicalMatch = (match: Match): Match => {
-  const fields: (OxmField | RawOxm)[] = [];
-  for (const f of match) {
-    const canonical = f.field === "raw" ? f : canonicalField(f as OxmField);
-    if (canonical !== undefined) fields.push(canonical);
-  }
-  return fields.sort((a, b) => indexOf(a) - indexOf(b));
-};
 
 /** The canonical match of a record. */
 export const matchOf = (record: MatchRecord): Match =>
