@@ -19,7 +19,7 @@ import { PacketInHandlers } from "./packet-in-handlers.ts";
 import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
 import { applyPlan } from "./reconcile/apply.ts";
 import { DEFAULT_LOOP, ReconcileLoop, type RoundResult } from "./reconcile/loop.ts";
-import { type Observation, observe } from "./reconcile/observe.ts";
+import { dumpFlows, type ObservedFlow, observe } from "./reconcile/observe.ts";
 import type { SwitchError } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
 
@@ -197,9 +197,10 @@ export class NodeController {
     return diff(compile(this.desired()), await observe(session));
   }
 
-  async observe(): Promise<Observation> {
+  /** Flows of one table or of all, learned and foreign ones included. */
+  async dump(tableId?: number): Promise<readonly ObservedFlow[]> {
     if (!this.#session) throw new Error("the switch is not connected");
-    return observe(this.#session);
+    return dumpFlows(this.#session, { cookie: 0n, cookieMask: 0n, ...(tableId === undefined ? {} : { tableId }) });
   }
 
   async #round(reasons: readonly string[]): Promise<RoundResult> {

@@ -4,11 +4,12 @@ import { MeterCommand } from "../../openflow/messages/meter.ts";
 import { Port } from "../../openflow/messages/port.ts";
 import type { FlowIdentity } from "../../pipeline/identity.ts";
 import type { Plan, PlanOp } from "../../pipeline/diff.ts";
-import { describeOp } from "../../pipeline/explain.ts";
+
 import type { FlowBody } from "../../pipeline/identity.ts";
 import { SessionClosed, SwitchError } from "../session/requests.ts";
 import type { Outgoing, Session } from "../session/session.ts";
 import { type BundleItem, sendBundle } from "./bundle.ts";
+import { objectOf } from "./describe.ts";
 
 /** What became of a plan. `flowMods` are the commands of the flow mods that went out, applied or not. */
 export type Applied = { readonly flowMods: readonly ("add" | "delete")[] } & (
@@ -63,7 +64,7 @@ const message = (op: PlanOp): Outgoing => {
   }
 };
 
-const item = (op: PlanOp): BundleItem => ({ message: message(op), what: describeOp(op) });
+const item = (op: PlanOp): BundleItem => ({ message: message(op), what: objectOf(op) });
 
 /** Sends meter mods and waits; switches take none into a bundle. Throws what {@link Session.barrier} throws. */
 async function sendMeters(session: Session, ops: readonly PlanOp[]): Promise<SwitchError | undefined> {
