@@ -248,7 +248,7 @@ export interface Encap {
   readonly properties: readonly EncapProperty[];
 }
 
-/** Takes the outermost header off. `packetType` 0x1fffe lets the switch derive what is left. */
+/** Takes the outermost header off. `packetType` 0xfffe lets the switch derive what is left. */
 export interface Decap {
   readonly kind: "decap";
   readonly packetType: number;

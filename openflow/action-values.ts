@@ -80,7 +80,7 @@ export type Tag = Each<"push_vlan" | "push_mpls" | "pop_mpls" | "push_pbb", { re
 
 /**
  * The actions of OpenFlow 1.1 that `set_field` has replaced. OVS still takes them over 1.3 and prints them so, though it
- * sends set_field itself: {@link canonicalActions} does that rewriting.
+ * sends set_field itself, and so does the encoder here. Only mod_tp_* stay, whose field depends on the match.
  */
 export type LegacyAction =
   | { readonly kind: "set_vlan_vid"; readonly vid: number }

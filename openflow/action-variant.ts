@@ -1,9 +1,7 @@
 /** Short ways to define the variants of the action list. */
 import type { Action } from "./action-values.ts";
-import type { Codec, Writer } from "./schema/codec.ts";
-import { need, takeBuffer } from "./schema/codec.ts";
+import { type Codec, need, type Span, takeBuffer, type Writer } from "./schema/codec.ts";
 import { type Fields, layout, type Shape } from "./schema/struct.ts";
-import type { Span } from "./schema/codec.ts";
 import { EXPERIMENTER_TYPE, type Variant } from "./schema/tlv.ts";
 
 export const NICIRA = 0x2320;
@@ -27,19 +25,25 @@ export function action<K extends Kind, F extends Fields>(
   kind: K,
   fields: F & (Shape<F> extends Body<K> ? unknown : never),
   text: (v: Body<K>) => string,
-  options: { readonly check?: Check; readonly when?: (v: Body<K>) => boolean } = {},
+  options: {
+    readonly check?: Check;
+    readonly when?: (v: Body<K>) => boolean;
+    readonly writtenAs?: (v: Body<K>) => Action;
+  } = {},
 ): Variant<K, Body<K>> {
   const body = layout<F>(fields, ["kind", kind]);
-  const { check, when } = options;
+  const { check, when, writtenAs } = options;
   return {
     kind,
     ...idOf(id),
     text,
     ...(when ? { when } : {}),
+    ...(writtenAs ? { writtenAs } : {}),
     body: {
       ...body,
-      write: (w, v) => body.write(w, v as Shape<F>),
-      lift: (raw) => body.lift(raw) as Body<K>,
+      // The parameter's constraint has proven that the layout's value is the kind's; only unresolved generics hide it.
+      write: body.write as unknown as (w: Writer, v: Body<K>) => void,
+      lift: body.lift as unknown as (raw: unknown) => Body<K>,
       fence: check
         ? (b, at, end) => {
             const next = body.fence(b, at, end);
@@ -101,7 +105,7 @@ export function words<T extends string>(table: Readonly<Record<T, number>>) {
   return {
     number: (word: T): number => table[word],
     word: (n: number): T | undefined => byNumber.get(n),
-    all: Object.keys(table) as readonly T[],
+    all: Object.keys(table),
   };
 }
 

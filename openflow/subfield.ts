@@ -2,17 +2,13 @@
  * Bits of a field, and the two ways in which actions name a field: by an NXM header word of 4 bytes, or by an OXM
  * header that takes 8 bytes when the field belongs to an experimenter.
  */
+import { Parser } from "binary-parser";
 import { DecodeError, EncodeError } from "./errors.ts";
 import { type FieldDef, type FieldName, fieldByName, fieldByNumber } from "./fields.ts";
 import { type Codec, need, type Raw, type Writer } from "./schema/codec.ts";
-import { Parser } from "binary-parser";
+import type { Subfield } from "./text/subfield.ts";
 
-/** Bits `ofs … ofs + nBits - 1` of a field, bit 0 being the least significant; in text `NXM_NX_REG1[0..9]`. */
-export interface Subfield {
-  readonly field: FieldName;
-  readonly ofs: number;
-  readonly nBits: number;
-}
+export type { Subfield };
 
 type Def = FieldDef<FieldName>;
 const EXPERIMENTER_CLASS = 0xffff;
@@ -24,8 +20,14 @@ export function definition(name: FieldName): Def {
   return def;
 }
 
-/** The field that a header word of class 0…0xfffe names. Mask bit and length are not looked at, as OVS does not. */
-export const fieldOfWord = (word: number): Def | undefined => fieldByNumber(word >>> 16, (word >>> 9) & 0x7f);
+const isHeaderOf = (def: Def, word: number): boolean =>
+  def.variable || def.headers.some((h) => h.exact === word || h.masked === word);
+
+/** The field that a header word of class 0…0xfffe names; as in Open vSwitch the word may have the mask bit. */
+export function fieldOfWord(word: number): Def | undefined {
+  const def = fieldByNumber(word >>> 16, (word >>> 9) & 0x7f);
+  return def && isHeaderOf(def, word) ? def : undefined;
+}
 
 /** The header word of a field in the actions that have no room for an experimenter's id. */
 export function wordOf(name: FieldName): number {
@@ -54,7 +56,7 @@ export function readHeader(b: Buffer, at: number, end: number): { readonly def: 
     next += 4;
   }
   const def = fieldByNumber(word >>> 16, (word >>> 9) & 0x7f, experimenter);
-  if (!def) throw new DecodeError("OFPBMC_BAD_FIELD", at, `no field has the header 0x${word.toString(16)}`);
+  if (!def || !isHeaderOf(def, word)) throw new DecodeError("OFPBMC_BAD_FIELD", at, `no field has the header 0x${word.toString(16)}`);
   return { def, next };
 }
 

@@ -17,6 +17,8 @@ export interface Variant<K extends string, T> {
   readonly text: (v: T) => string;
   /** Where one kind has several forms: whether this one is written for `v`. The first that is, is. */
   readonly when?: (v: T) => boolean;
+  /** Where another element has taken this one's place on the wire: the value that is written instead. */
+  readonly writtenAs?: (v: T) => { readonly kind: string };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: variants of different bodies in one list need some upper bound
@@ -122,18 +124,24 @@ export function tlvList<const A extends readonly AnyVariant[]>(
         : experimental.get(keyOf(experimenter, subtype));
 
   const write = (w: Writer, list: readonly V[]): void => {
-    for (const value of list) {
+    for (const given of list) {
       const start = w.writeOffset;
-      const { kind } = value as { kind: string };
+      let value: { readonly kind: string } = given as { kind: string };
+      let form = formOf(value.kind, value);
+      if (form?.writtenAs) {
+        value = form.writtenAs(value);
+        form = formOf(value.kind, value);
+      }
+      const { kind } = value;
       if (kind === "unknown") {
-        const u = value as Unknown;
+        const u = given as Unknown;
         w.writeUInt16BE(u.type);
         w.writeUInt16BE(0);
         if (u.experimenter !== undefined) w.writeUInt32BE(u.experimenter);
         if (u.subtype !== undefined) w.writeUInt16BE(u.subtype);
         w.writeBuffer(u.body);
       } else {
-        const v = formOf(kind, value);
+        const v = form;
         if (!v) throw new EncodeError(`no element of kind ${kind} can stand here`);
         w.writeUInt16BE(v.type);
         w.writeUInt16BE(0);
