@@ -20,7 +20,7 @@ import { slot } from "./features/slot.ts";
 import { switching } from "./features/switching.ts";
 import { ttl } from "./features/ttl.ts";
 import { vip } from "./features/vip.ts";
-import { type FlowSpec, flowFault } from "./flow.ts";
+import { type FlowSpec, jumpFault } from "./flow.ts";
 import { flowBody, flowKey } from "./identity.ts";
 import type { DesiredState } from "./model.ts";
 import { ownsGroup, ownsMeter } from "./ownership.ts";
@@ -81,7 +81,7 @@ const checkFlow = (
   groups: ReadonlySet<number>,
   meters: ReadonlySet<number>,
 ): void => {
-  const fault = flowFault(flow);
+  const fault = jumpFault(flow);
   if (fault !== undefined) throw new CompileError(`${nameOf(flow)}: ${fault}`);
   const cookieFeature = parseCookie(flow.cookie)?.feature;
   if (cookieFeature !== feature.name) {
