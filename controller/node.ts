@@ -69,6 +69,7 @@ export class NodeController {
       forward: (ofport, frame) => this.#packetOut(ofport, frame, "waiting packet"),
       changed: () => this.#wantedChanged("neighbours"),
       conflict: (segment, what) => this.#conflict(segment, what),
+      portNumber: (name) => [...this.#ports.values()].find((p) => p.name === name)?.portNo,
       dropped: (n) => this.#deps.metrics.queueDrops.inc({ node: node.name }, n),
     });
     this.resolver.setTopology(topology);

@@ -38,7 +38,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     throw new CliError(`--data: cannot make folder ${options.data}: ${e.message}`);
   });
 
-  const log = pino({ level: options.logLevel, base: undefined, timestamp: pino.stdTimeFunctions.isoTime });
+  const log = pino({ level: options.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const metrics = makeMetrics();
   const startedAt = Date.now();
   const health = new Map<number, Health>();
