@@ -169,17 +169,21 @@ const context =
     return p && `${slot}=${exact ? hex(p.value) : `0x${p.value.toString(16)}/0x${p.mask.toString(16)}`}`;
   };
 
-/** Tunnel options are as long as their value and mask need; a mask of ones over that length is no mask. */
+/**
+ * Tunnel options are as long as their value and mask need; a mask of ones over that length is no mask, and under a mask
+ * of zeros the option must only be there.
+ */
 const tunnelOption =
   (slot: FieldName): Line =>
   (key) => {
     const p = place(key, slot);
     if (!p) return undefined;
+    if (p.mask === 0n) return slot;
     const exact = p.mask === fieldOf(slot).full || p.mask === (1n << BigInt(8 * neededBytes(p.value, p.mask))) - 1n;
     return `${slot}=${hex(p.value)}${exact ? "" : `/${hex(p.mask)}`}`;
   };
 
-/** Ports print in decimal, in hexadecimal under a mask: 16 bits whatever the protocol's own width. */
+/** Ports and the like: decimal, in hexadecimal under a mask, even for 0. */
 const l4 =
   (name: string, slot: FieldName): Line =>
   (key) => {
@@ -202,7 +206,7 @@ const isAnyIcmp = (key: FlowKey): boolean => isIcmp(key) || isIcmp6(key);
 const hasPorts = (key: FlowKey): boolean => !isAnyIcmp(key);
 const hasV4 = (key: FlowKey): boolean => !isArp(key) && !isV6(key);
 
-const hasCtProto = (key: FlowKey): boolean => valueAt(key, "ct_nw_proto") !== 0;
+const hasCtProto = (key: FlowKey): boolean => place(key, "ct_nw_proto") !== undefined;
 /** NSH's metadata type 1 has the four context headers. */
 const hasContext = (key: FlowKey): boolean => valueAt(key, "nsh_mdtype") === 1;
 const erspan =
@@ -238,10 +242,10 @@ const LINES: readonly Line[] = [
   own("tun_dst"),
   own("tun_ipv6_src"),
   own("tun_ipv6_dst"),
-  integer("tun_gbp_id", "tun_gbp_id", "decimal"),
+  l4("tun_gbp_id", "tun_gbp_id"),
   bare("tun_gbp_flags", "tun_gbp_flags", "hex"),
   bare("tun_erspan_ver", "tun_erspan_ver"),
-  when(erspan(1), integer("tun_erspan_idx", "tun_erspan_idx", "hex")),
+  when(erspan(1), bare("tun_erspan_idx", "tun_erspan_idx", "hex")),
   when(erspan(2), bare("tun_erspan_dir", "tun_erspan_dir")),
   when(erspan(2), bare("tun_erspan_hwid", "tun_erspan_hwid", "hex")),
   bare("gtpu_flags", "tun_gtpu_flags", "hex"),
@@ -263,7 +267,7 @@ const LINES: readonly Line[] = [
   bare("nsh_ttl", "nsh_ttl"),
   bare("nsh_mdtype", "nsh_mdtype"),
   bare("nsh_np", "nsh_np"),
-  bare("nsh_spi", "nsh_spi", "hex"),
+  (key) => place(key, "nsh_spi") && `nsh_spi=0x${valueAt(key, "nsh_spi").toString(16)}`,
   bare("nsh_si", "nsh_si"),
   ...numbers(4).map((i) => when(hasContext, context(`nsh_c${i + 1}` as FieldName))),
   when(hasV4, own("nw_src", "ip_src")),
