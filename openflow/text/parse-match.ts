@@ -178,6 +178,7 @@ function refuseConflict(
   mask: FieldValue | undefined,
   word: Word,
 ): void {
+  if (!partsOf(field).some((part) => key.places.has(part.slot))) return;
   const alone = emptyKey();
   apply(alone, field, mask === undefined ? { field: field.name, value } : { field: field.name, value, mask });
   for (const part of partsOf(field)) {
