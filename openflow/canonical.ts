@@ -41,6 +41,8 @@ const def = (name: FieldName): FieldDef<FieldName> => fieldByName(name) as Field
 /** The field a place is written as, given the protocols the match names. */
 export function fieldAt(key: FlowKey, place: Place): FieldDef<FieldName> {
   switch (place.slot) {
+    case "in_port":
+      return def("in_port");
     case "ip_src":
       return isArp(key) ? def("arp_spa") : isIp(key) ? def("ip_src") : place.def;
     case "ip_dst":

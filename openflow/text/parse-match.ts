@@ -90,7 +90,7 @@ export function parseMatch(text: string): Match {
     apply(key, field, mask === undefined ? { field: field.name, value } : { field: field.name, value, mask });
     named.push({ field, word });
   };
-  for (const word of words(text)) {
+  for (const word of packetTypeFirst([...words(text)])) {
     const protocol = word.value === undefined ? PROTOCOLS[word.name] : undefined;
     if (protocol) {
       add(def("eth_type"), protocol[0], undefined, word);
@@ -100,6 +100,11 @@ export function parseMatch(text: string): Match {
     else if (word.name === "dl_vlan") add(def("vlan_vid"), vlanId(word), undefined, word);
     else {
       const field = fieldOf(word);
+      if (field.variable && word.value === undefined) {
+        // The option must be there, whatever it says.
+        add(field, 0n, 0n, word);
+        continue;
+      }
       const { value, mask } = parseValue(field, requiredValue(word), word.valueAt);
       if (field.name === "in_port") {
         // Typed as 16 or 32 bits, kept as 32.
@@ -110,6 +115,12 @@ export function parseMatch(text: string): Match {
   }
   for (const { field, word } of named) requireContext(key, field, word);
   return matchOfKey(key);
+}
+
+/** Other fields imply an Ethernet packet unless the text says, anywhere, what it is. */
+function packetTypeFirst(all: readonly Word[]): readonly Word[] {
+  const isType = (w: Word): boolean => w.name === "packet_type" || w.name === "eth";
+  return [...all.filter(isType), ...all.filter((w) => !isType(w))];
 }
 
 function fieldOf(word: Word): FieldDef<FieldName> {
@@ -167,6 +178,7 @@ function refuseConflict(
   mask: FieldValue | undefined,
   word: Word,
 ): void {
+  if (!partsOf(field).some((part) => key.places.has(part.slot))) return;
   const alone = emptyKey();
   apply(alone, field, mask === undefined ? { field: field.name, value } : { field: field.name, value, mask });
   for (const part of partsOf(field)) {
