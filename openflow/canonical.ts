@@ -86,7 +86,7 @@ const ALWAYS_MASKED: ReadonlySet<FieldName> = new Set(["ct_state", "tun_flags"])
 
 function plain(field: FieldDef<FieldName>, value: FieldValue, mask: FieldValue): OxmField {
   const covers = mask === (partsOf(field)[0]?.keep ?? field.full);
-  const exact = covers && !field.variable && !ALWAYS_MASKED.has(field.name);
+  const exact = covers && !ALWAYS_MASKED.has(field.name);
   return exact ? { field: field.name, value } : { field: field.name, value, mask };
 }
 

@@ -53,7 +53,6 @@ const shared: Partial<Record<FieldName, Omit<Part, "from">>> = {
   ct_state: { slot: "ct_state", to: 0, keep: 0xff },
   tun_flags: { slot: "tun_flags", to: 0, keep: 0x1 },
   ip_frag: { slot: "ip_frag", to: 0, keep: 0x3 },
-  ipv6_label: { slot: "ipv6_label", to: 0, keep: 0xf_ffff },
 };
 for (const name of ["udp_src", "sctp_src", "icmp_type", "icmpv6_type"] as const) {
   shared[name] = { slot: "tcp_src", to: 0, keep: name.startsWith("icmp") ? 0xff : 0xffff };
@@ -150,6 +149,7 @@ export function apply(key: FlowKey, field: FieldDef<FieldName>, f: OxmField): vo
     let partMask = cut(mask, part, field);
     if (partMask === zero(partMask) && !field.variable) continue;
     let value = and(cut(f.value, part, field), partMask);
+    if (field.name === "ipv6_label" && (Number(partMask) & FLOW_LABEL) === FLOW_LABEL) partMask = field.full;
     if (VALUE_IS_MASK.has(field.name)) partMask = value;
     // A priority exists only within a tag.
     if (field.name === "vlan_pcp") {
@@ -169,6 +169,8 @@ export function apply(key: FlowKey, field: FieldDef<FieldName>, f: OxmField): vo
   }
 }
 
+/** The 20 bits of a flow label. A mask that covers them covers the field. */
+const FLOW_LABEL = 0xf_ffff;
 /** The bit of a VLAN tag that says there is one. */
 export const VLAN_CFI = 0x1000;
 const packetType = def("packet_type");

@@ -10,7 +10,7 @@ export const EtherType = {
   mplsMcast: 0x8848,
   nsh: 0x894f,
 } as const;
-export const IpProto = { icmp: 1, igmp: 2, tcp: 6, udp: 17, icmpv6: 58, sctp: 132 } as const;
+export const IpProto = { icmp: 1, tcp: 6, udp: 17, icmpv6: 58, sctp: 132 } as const;
 
 /** The EtherType a match names, by itself or by a packet type of the EtherType namespace. */
 export function etherType(key: FlowKey): number {
