@@ -84,9 +84,7 @@ export function customAction<K extends Kind>(
         takeBuffer(
           p,
           "_body",
-          span.kind === "eof"
-            ? { eof: true }
-            : { eof: false, bytes: (self) => (self["_l"] as number) - span.header },
+          span.kind === "eof" ? { eof: true } : { eof: false, bytes: (self) => (self["_l"] as number) - span.header },
         ),
       lift: (raw) => ({ kind, ...read((raw as { _body: Buffer })._body) }),
       fence: (b, at, end) => {

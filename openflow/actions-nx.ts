@@ -6,7 +6,8 @@ import { DecodeError, EncodeError } from "./errors.ts";
 import { modern } from "./legacy.ts";
 import { type Codec, pad, u16, u32, u64, type Writer } from "./schema/codec.ts";
 import { mustBeZero } from "./subfield.ts";
-import { formatPort, narrowPort, widenPort } from "./text/port.ts";
+import { narrowPort, widenPort } from "./text/output.ts";
+import { formatPort } from "./text/ports.ts";
 
 const IN_PORT = 0xfffffff8;
 const CURRENT_TABLE = 0xff;

@@ -5,7 +5,7 @@ import { DecodeError } from "./errors.ts";
 import { modern } from "./legacy.ts";
 import { mac, pad, u8, u16, u32 } from "./schema/codec.ts";
 import { formatIpv4, formatMac } from "./text/address.ts";
-import { formatOutput, isOutputPort } from "./text/port.ts";
+import { formatOutput, isOutputPort } from "./text/output.ts";
 
 type Kind<A extends Action> = A["kind"];
 
@@ -17,8 +17,7 @@ const firstMust =
     if (!ok(n)) throw new DecodeError(code, at, `the argument 0x${n.toString(16)} is not possible`);
   };
 
-const plain = <K extends Kind<Plain>>(type: number, kind: K) =>
-  action(type, kind, { _: pad(4) } as never, () => kind);
+const plain = <K extends Kind<Plain>>(type: number, kind: K) => action(type, kind, { _: pad(4) } as never, () => kind);
 
 /** Actions that Open vSwitch has not: of whatever length, it does not know them. */
 const absent = <K extends Kind<Plain>>(type: number, kind: K) =>

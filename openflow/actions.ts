@@ -3,11 +3,12 @@
  * text. What a decoder finds wrong with the bytes of an action is refused with the error that Open vSwitch gives;
  * actions that are not known at all are kept, and only {@link checkActions} minds them.
  */
-import { bitVariants } from "./bit-actions.ts";
+
 import type { Action } from "./action-values.ts";
 import { nxVariants } from "./actions-nx.ts";
 import { standardVariants } from "./actions-standard.ts";
 import { balanceVariants } from "./balance.ts";
+import { bitVariants } from "./bit-actions.ts";
 import { controllerVariants } from "./controller-action.ts";
 import { ctVariants } from "./ct.ts";
 import { encapVariants } from "./encap.ts";

@@ -1,11 +1,12 @@
 /** Actions that choose one of several (ovs-actions(7), "The multipath action" and "The bundle … actions"). */
 import type { Bundle, HashFields, Multipath } from "./action-values-nx.ts";
-import { shortPort } from "./actions-nx.ts";
 import { type Body, customAction, nx, words } from "./action-variant.ts";
+import { shortPort } from "./actions-nx.ts";
 import { DecodeError } from "./errors.ts";
 import type { Writer } from "./schema/codec.ts";
 import { checkTarget, fieldOfWord, mustBeZero, type Subfield, targetBits } from "./subfield.ts";
-import { formatPort, isOutputPort, widenPort } from "./text/port.ts";
+import { isOutputPort, widenPort } from "./text/output.ts";
+import { formatPort } from "./text/ports.ts";
 import { formatSubfield } from "./text/subfield.ts";
 
 /** `enum nx_hash_fields`. */
@@ -19,11 +20,17 @@ export const hashFields = words<HashFields>({
   symmetric_l3: 6,
 });
 /** `enum nx_mp_algorithm`. */
-export const multipathAlgorithms = words<Multipath["algorithm"]>({ modulo_n: 0, hash_threshold: 1, hrw: 2, iter_hash: 3 });
+export const multipathAlgorithms = words<Multipath["algorithm"]>({
+  modulo_n: 0,
+  hash_threshold: 1,
+  hrw: 2,
+  iter_hash: 3,
+});
 /** `enum nx_bd_algorithm`. */
 export const bundleAlgorithms = words<Bundle["algorithm"]>({ active_backup: 0, hrw: 1 });
 
-const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError => new DecodeError(code, at, detail);
+const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError =>
+  new DecodeError(code, at, detail);
 
 /** Reads the 6 bytes of {@link targetBits}. */
 const readBits = (b: Buffer, at: number): Subfield => {
@@ -62,8 +69,7 @@ const multipath = customAction(nx(10), "multipath", {
     if (links > 2 ** width) throw bad(at, `${width} bits cannot hold ${links} links`);
     targetBits.fence(b, at + 16, at + 22);
   },
-  text: (v) =>
-    `multipath(${v.fields},${v.basis},${v.algorithm},${v.links},${v.arg},${formatSubfield(v.dst)})`,
+  text: (v) => `multipath(${v.fields},${v.basis},${v.algorithm},${v.links},${v.arg},${formatSubfield(v.dst)})`,
 });
 
 /** The only kind of bundle member that is defined: a port, as in NXM_OF_IN_PORT. */

@@ -34,7 +34,8 @@ function twoHeaders(b: Buffer, at: number, end: number) {
 /** Both ways to copy bits differ only in what precedes and follows the three 16-bit numbers. */
 const moveBody = (before: number, between: number, oxm: boolean): Parameters<typeof customAction<"move">>[2] => {
   const headers = before + 6 + between;
-  const numbers = (b: Buffer, at: number) => [0, 2, 4].map((i) => b.readUInt16BE(at + before + i)) as [number, number, number];
+  const numbers = (b: Buffer, at: number) =>
+    [0, 2, 4].map((i) => b.readUInt16BE(at + before + i)) as [number, number, number];
   return {
     min: headers,
     write: (w, v) => {

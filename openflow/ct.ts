@@ -9,7 +9,8 @@ import { checkSource, fieldOfWord, packBits, type Subfield, unpackBits, wordOf }
 import { formatIpv4, formatIpv6 } from "./text/address.ts";
 import { formatSubfield } from "./text/subfield.ts";
 
-const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError => new DecodeError(code, at, detail);
+const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError =>
+  new DecodeError(code, at, detail);
 
 const Flag = { commit: 1, force: 2 } as const;
 const NO_TABLE = 0xff;

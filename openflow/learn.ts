@@ -8,7 +8,8 @@ import { definition, fieldOfWord, mustBeZero, readHeader, type Subfield, wordOf,
 import { formatSubfield } from "./text/subfield.ts";
 import { formatValue } from "./text/value.ts";
 
-const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError => new DecodeError(code, at, detail);
+const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError =>
+  new DecodeError(code, at, detail);
 
 const Flag = { sendFlowRem: 1, deleteLearned: 2, writeResult: 4 } as const;
 const NO_TABLE = 0xff;

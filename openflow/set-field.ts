@@ -3,7 +3,7 @@ import type { SetField } from "./action-values.ts";
 import { action, type Body, customAction, nx } from "./action-variant.ts";
 import { DecodeError } from "./errors.ts";
 import { type FieldValue, fieldByNumber } from "./fields.ts";
-import { allOnes, isRaw, type OxmField, readOxm, writeOxmAs } from "./oxm.ts";
+import { isRaw, type OxmField, readOxm, writeOxmAs } from "./oxm.ts";
 import { need, u64 } from "./schema/codec.ts";
 import { definition, mustBeZero, targetBits } from "./subfield.ts";
 import { formatSubfield } from "./text/subfield.ts";
@@ -65,29 +65,34 @@ const setMasked = customAction(nx(33), "set_field", {
   write: (w, v) => {
     const def = definition(v.field);
     const { mask, ...exact } = v;
-    const whole = mask === allOnes(def.bytes) && !def.variable;
+    const whole = mask === def.full && !def.variable;
     writeOxmAs(w, (whole ? exact : v) as OxmField, def, "nxm");
   },
   read: (b) => {
     const f = readOxm(b, 0) as OxmField;
-    return { ...f, mask: f.mask ?? allOnes(definition(f.field).bytes) };
+    return { ...f, mask: f.mask ?? definition(f.field).full };
   },
   check: (b, at, end) => checkOxm(b, at, end, true),
   text,
 });
 
-const load = action(nx(7), "load", { dst: targetBits, value: u64 }, (v) => {
-  const value = v.value === 0n ? "0" : `0x${v.value.toString(16)}`;
-  return `load:${value}->${formatSubfield(v.dst)}`;
-}, {
-  check: (b, at) => {
-    const width = (b.readUInt16BE(at) & 0x3f) + 1;
-    const high = b.readUInt32BE(at + 6);
-    const low = b.readUInt32BE(at + 10);
-    const over = width >= 64 ? false : width > 32 ? high >= 2 ** (width - 32) : high !== 0 || low >= 2 ** width;
-    if (over) throw new DecodeError("OFPBAC_BAD_ARGUMENT", at, `the value has more than ${width} bits`);
+const load = action(
+  nx(7),
+  "load",
+  { dst: targetBits, value: u64 },
+  (v) => {
+    const value = v.value === 0n ? "0" : `0x${v.value.toString(16)}`;
+    return `load:${value}->${formatSubfield(v.dst)}`;
   },
-});
-
+  {
+    check: (b, at) => {
+      const width = (b.readUInt16BE(at) & 0x3f) + 1;
+      const high = b.readUInt32BE(at + 6);
+      const low = b.readUInt32BE(at + 10);
+      const over = width >= 64 ? false : width > 32 ? high >= 2 ** (width - 32) : high !== 0 || low >= 2 ** width;
+      if (over) throw new DecodeError("OFPBAC_BAD_ARGUMENT", at, `the value has more than ${width} bits`);
+    },
+  },
+);
 
 export const setVariants = [setField, setMasked, load] as const;

@@ -56,7 +56,8 @@ export function readHeader(b: Buffer, at: number, end: number): { readonly def: 
     next += 4;
   }
   const def = fieldByNumber(word >>> 16, (word >>> 9) & 0x7f, experimenter);
-  if (!def || !isHeaderOf(def, word)) throw new DecodeError("OFPBMC_BAD_FIELD", at, `no field has the header 0x${word.toString(16)}`);
+  if (!def || !isHeaderOf(def, word))
+    throw new DecodeError("OFPBMC_BAD_FIELD", at, `no field has the header 0x${word.toString(16)}`);
   return { def, next };
 }
 

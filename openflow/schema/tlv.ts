@@ -286,7 +286,7 @@ export function tlvList<const A extends readonly AnyVariant[]>(
     decode,
     text: (v) => {
       const { kind } = v as { kind: string };
-      return kind === "unknown" ? unknownText(v as Unknown) : (byKind.get(kind)?.[0] as AnyVariant).text(v);
+      return kind === "unknown" ? unknownText(v as Unknown) : (byKind.get(kind) as AnyVariant[])[0]!.text(v);
     },
   };
 }

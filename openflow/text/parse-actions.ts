@@ -3,15 +3,14 @@ import type { Action } from "../action-values.ts";
 import { checkList, type Outer, orderOf } from "../check.ts";
 import type { Instruction } from "../instruction-values.ts";
 import { modern } from "../legacy.ts";
-import { ParseError } from "./parse-error.ts";
+import { parseIpv4, parseMac } from "./address.ts";
 import { parseCt, parseNat } from "./parse-ct.ts";
+import { ParseError } from "./parse-error.ts";
 import { parseLearn } from "./parse-learn.ts";
 import * as nx from "./parse-nx.ts";
 import * as fields from "./parse-set.ts";
-import { bigInteger, integer, type KeyValue, type Piece, scan, split } from "./scan.ts";
-import { parseIpv4, parseMac } from "./address.ts";
-import { hexBytes } from "./scan.ts";
-import { parsePort } from "./port.ts";
+import { parsePort } from "./ports.ts";
+import { bigInteger, hexBytes, integer, type KeyValue, type Piece, scan, split } from "./scan.ts";
 
 /** What the flow's match says, as far as the meaning of old words depends on it. */
 export interface ActionContext {
@@ -53,7 +52,11 @@ const ipv4 = (a: Piece): number => address(a, parseIpv4, "A.B.C.D");
 function etherType(arg: Piece, possible: readonly number[]): number {
   const n = u16(arg, "an Ethertype");
   if (!possible.includes(n)) {
-    throw new ParseError(arg.column, `${arg.text} is no Ethertype for this`, possible.map((t) => `0x${t.toString(16)}`));
+    throw new ParseError(
+      arg.column,
+      `${arg.text} is no Ethertype for this`,
+      possible.map((t) => `0x${t.toString(16)}`),
+    );
   }
   return n;
 }

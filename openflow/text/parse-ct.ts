@@ -10,7 +10,18 @@ const helpers = new Map([
   ["ftp", 21],
   ["tftp", 69],
 ]);
-const CT_KEYS = ["commit", "force", "table=N", "zone=N", "zone=FIELD[]", "nat", "nat(…)", "exec(…)", "alg=ftp", "alg=tftp"];
+const CT_KEYS = [
+  "commit",
+  "force",
+  "table=N",
+  "zone=N",
+  "zone=FIELD[]",
+  "nat",
+  "nat(…)",
+  "exec(…)",
+  "alg=ftp",
+  "alg=tftp",
+];
 const NAT_KEYS = ["src", "dst", "src=ADDRESS", "dst=ADDRESS:PORT", "persistent", "hash", "random"];
 
 /** @param actions reads the actions inside `exec(…)` */

@@ -6,7 +6,7 @@ import { packetInReasons } from "../controller-action.ts";
 import { headerTypes, NSH_CLASS, NshProp, USE_NEXT_PROTO } from "../encap.ts";
 import { ParseError } from "./parse-error.ts";
 import { target } from "./parse-set.ts";
-import { parsePort } from "./port.ts";
+import { parsePort } from "./ports.ts";
 import { bigInteger, hexBytes, integer, oneOf, type Piece, scan, split, unknownKey } from "./scan.ts";
 
 const CONTROLLER = 0xfffffffd;
@@ -17,7 +17,14 @@ const WHOLE_PACKET = 0xffff;
 export function port(p: Piece): number {
   const n = parsePort(p.text);
   if (n === undefined) {
-    throw new ParseError(p.column, `"${p.text}" is not a port`, ["NUMBER", "IN_PORT", "LOCAL", "NORMAL", "FLOOD", "ALL"]);
+    throw new ParseError(p.column, `"${p.text}" is not a port`, [
+      "NUMBER",
+      "IN_PORT",
+      "LOCAL",
+      "NORMAL",
+      "FLOOD",
+      "ALL",
+    ]);
   }
   return n;
 }
@@ -48,7 +55,14 @@ export function parseController(arg: Piece): Action {
       } else if (key === "pause") v.pause = true;
       else if (key === "meter_id") v.meterId = integer(value, 32, key);
       else {
-        throw unknownKey(item, "controller", ["reason=WORD", "max_len=N", "id=N", "userdata=HEX", "pause", "meter_id=N"]);
+        throw unknownKey(item, "controller", [
+          "reason=WORD",
+          "max_len=N",
+          "id=N",
+          "userdata=HEX",
+          "pause",
+          "meter_id=N",
+        ]);
       }
     }
   }

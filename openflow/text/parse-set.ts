@@ -21,7 +21,8 @@ export function target(p: Piece): Subfield {
 
 function wholeField(p: Piece): FieldDef<FieldName> {
   const def = fieldByName(p.text);
-  if (!def) throw new ParseError(p.column, `"${p.text}" is not a field`, ["eth_src", "ip_dst", "reg0", "metadata", "…"]);
+  if (!def)
+    throw new ParseError(p.column, `"${p.text}" is not a field`, ["eth_src", "ip_dst", "reg0", "metadata", "…"]);
   if (!def.writable) throw new ParseError(p.column, `${def.name} is read-only`, []);
   return def;
 }
