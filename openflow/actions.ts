@@ -1,14 +1,40 @@
-import { pad, u16, u32 } from "./schema/codec.ts";
-import { tlvList, type Unknown, type ValueOf, variant } from "./schema/tlv.ts";
+/**
+ * The list of actions: every action of OpenFlow 1.3.5 (§7.2.5) and of Open vSwitch (ovs-actions(7)), both ways and in
+ * text. What a decoder finds wrong with the bytes of an action is refused with the error that Open vSwitch gives;
+ * actions that are not known at all are kept, and only {@link checkActions} minds them.
+ */
 
-const output = variant(0, "output", { port: u32, maxLen: u16, _: pad(6) }, (a) => `output:${a.port}`);
-const group = variant(22, "group", { groupId: u32 }, (a) => `group:${a.groupId}`);
-const decTtl = variant(24, "dec_ttl", { _: pad(4) }, () => "dec_ttl");
-const all = [output, group, decTtl] as const;
-export type Action = ValueOf<(typeof all)[number]> | Unknown;
-export const actions = tlvList(all, {
-  align: 8,
-  lengthCoversPadding: true,
-  badLength: "OFPBAC_BAD_LEN",
-  experimenters: true,
-});
+import type { Action } from "./action-values.ts";
+import { nxVariants } from "./actions-nx.ts";
+import { standardVariants } from "./actions-standard.ts";
+import { balanceVariants } from "./balance.ts";
+import { bitVariants } from "./bit-actions.ts";
+import { controllerVariants } from "./controller-action.ts";
+import { ctVariants } from "./ct.ts";
+import { encapVariants } from "./encap.ts";
+import { learnVariants } from "./learn.ts";
+import { type TlvList, tlvList } from "./schema/tlv.ts";
+import { setVariants } from "./set-field.ts";
+
+export type { Action } from "./action-values.ts";
+
+export const actions: TlvList<Action> = tlvList(
+  [
+    ...standardVariants,
+    ...setVariants,
+    ...bitVariants,
+    ...nxVariants,
+    ...controllerVariants,
+    ...balanceVariants,
+    ...learnVariants,
+    ...ctVariants(() => actions),
+    ...encapVariants,
+  ],
+  {
+    align: 8,
+    lengthCoversPadding: true,
+    badLength: "OFPBAC_BAD_LEN",
+    badTotal: "OFPBRC_BAD_LEN",
+    experimenters: true,
+  },
+) as TlvList<Action>;

@@ -35,6 +35,8 @@ const family = <const P extends string, N extends number, R>(
 const EXACT: FieldOptions = { exactOnly: true };
 const READ: FieldOptions = { readOnly: true };
 const EXACT_READ: FieldOptions = { exactOnly: true, readOnly: true };
+// Switches check these values no closer than their bytes.
+const ANY_VALUE: FieldOptions = { valid: 0xff };
 const eth: FieldOptions = { prerequisite: "ethernet" };
 const mpls: FieldOptions = { prerequisite: "mpls", exactOnly: true };
 const ip: FieldOptions = { prerequisite: "ip", exactOnly: true };
@@ -56,10 +58,10 @@ const rows = [
   row("tun_flags", 1, "tun_flags", [nxm1(104, "NXM_NX_TUN_FLAGS")], { bytes: 2 }),
   row("tun_gbp_id", 16, "decimal", [nxm1(38, "NXM_NX_TUN_GBP_ID")]),
   row("tun_gbp_flags", 8, "hex", [nxm1(39, "NXM_NX_TUN_GBP_FLAGS")]),
-  row("tun_erspan_idx", 20, "hex", [nicira(11, "NXOXM_ET_ERSPAN_IDX")], { bytes: 4 }),
-  row("tun_erspan_ver", 4, "decimal", [nicira(12, "NXOXM_ET_ERSPAN_VER")]),
-  row("tun_erspan_dir", 1, "decimal", [nicira(13, "NXOXM_ET_ERSPAN_DIR")]),
-  row("tun_erspan_hwid", 6, "hex", [nicira(14, "NXOXM_ET_ERSPAN_HWID")]),
+  row("tun_erspan_idx", 20, "hex", [nicira(11, "NXOXM_ET_ERSPAN_IDX")], { bytes: 4, valid: 0xffff_ffff }),
+  row("tun_erspan_ver", 4, "decimal", [nicira(12, "NXOXM_ET_ERSPAN_VER")], ANY_VALUE),
+  row("tun_erspan_dir", 1, "decimal", [nicira(13, "NXOXM_ET_ERSPAN_DIR")], ANY_VALUE),
+  row("tun_erspan_hwid", 6, "hex", [nicira(14, "NXOXM_ET_ERSPAN_HWID")], ANY_VALUE),
   row("tun_gtpu_flags", 8, "hex", [nicira(15, "NXOXM_ET_GTPU_FLAGS")], READ),
   row("tun_gtpu_msgtype", 8, "decimal", [nicira(16, "NXOXM_ET_GTPU_MSGTYPE")], READ),
   ...family("tun_metadata", 64, (name, i) =>
@@ -185,7 +187,7 @@ const rows = [
     prerequisite: "nd",
   }),
   row("nsh_flags", 8, "decimal", [nsh(1, "NXOXM_NSH_FLAGS")], nshRow),
-  row("nsh_ttl", 8, "decimal", [nsh(10, "NXOXM_NSH_TTL")], { ...nshRow, exactOnly: true }),
+  row("nsh_ttl", 8, "decimal", [nsh(10, "NXOXM_NSH_TTL")], { ...nshRow, exactOnly: true, valid: 0x3f }),
   row("nsh_mdtype", 8, "decimal", [nsh(2, "NXOXM_NSH_MDTYPE")], { ...nshRow, ...EXACT_READ }),
   row("nsh_np", 8, "decimal", [nsh(3, "NXOXM_NSH_NP")], { ...nshRow, ...EXACT_READ }),
   row("nsh_spi", 24, "hex", [nsh(4, "NXOXM_NSH_SPI")], { ...nshRow, ...EXACT, bytes: 4, aliases: ["nsp"] }),

@@ -32,10 +32,10 @@ export type Oxm = OxmField | RawOxm;
 
 export const isRaw = (f: Oxm): f is RawOxm => f.field === "raw";
 
-/** Bytes that the value and mask of a field of variable length need; at least 1. */
+/** Bytes that the value and mask of a field of variable length need; none for zero. */
 export function neededBytes(value: FieldValue, mask: FieldValue | undefined): number {
   const all = BigInt(value) | BigInt(mask ?? 0);
-  return Math.max(1, Math.ceil(all.toString(16).length / 2));
+  return all === 0n ? 0 : Math.ceil(all.toString(16).length / 2);
 }
 
 /** Writes `value` over `bytes` bytes, most significant first. */
@@ -92,6 +92,8 @@ function readValue(b: Buffer, at: number, bytes: number): FieldValue {
       return b.readBigUInt64BE(at);
     case 16:
       return (b.readBigUInt64BE(at) << 64n) | b.readBigUInt64BE(at + 8);
+    case 0:
+      return 0n;
     default:
       return BigInt(`0x${b.toString("hex", at, at + bytes)}`);
   }
@@ -104,7 +106,7 @@ export function writeOxmAs(w: Writer, f: OxmField, def: FieldDef, which: "oxm" |
   let { bytes } = def;
   let head = mask === undefined ? header.exact : header.masked;
   if (def.variable) {
-    bytes = Math.max(f.bytes ?? 1, neededBytes(value, mask));
+    bytes = Math.max(f.bytes ?? 0, neededBytes(value, mask));
     if (bytes > def.bytes) throw new EncodeError(`${def.name}: ${bytes} bytes, at most ${def.bytes} fit`);
     head = ((head & 0xffff_ff00) | (mask === undefined ? bytes : 2 * bytes)) >>> 0;
   }
@@ -169,8 +171,7 @@ export function readOxm(b: Buffer, at: number): Oxm {
   if (def !== undefined) {
     const bytes = masked ? payload >> 1 : payload;
     if (def.variable) {
-      if (bytes > 0 && bytes <= def.bytes && (!masked || payload === 2 * bytes))
-        return readVariable(b, def, start, bytes, masked);
+      if (bytes <= def.bytes && (!masked || payload === 2 * bytes)) return readVariable(b, def, start, bytes, masked);
     } else if (bytes === def.bytes && (!masked || payload === 2 * bytes)) {
       const value = readValue(b, start, bytes);
       return masked ? { field: def.name, value, mask: readValue(b, start + bytes, bytes) } : { field: def.name, value };
@@ -180,9 +181,9 @@ export function readOxm(b: Buffer, at: number): Oxm {
 }
 
 function readVariable(b: Buffer, def: FieldDef<FieldName>, at: number, bytes: number, masked: boolean): OxmField {
-  const read = (from: number): bigint => BigInt(`0x${b.toString("hex", from, from + bytes)}`);
-  const value = read(at);
-  const mask = masked ? read(at + bytes) : undefined;
+  // A value of tun_metadata is a bigint whatever its length.
+  const value = BigInt(readValue(b, at, bytes));
+  const mask = masked ? BigInt(readValue(b, at + bytes, bytes)) : undefined;
   return {
     field: def.name,
     value,

@@ -202,8 +202,8 @@ export interface HealthMonitor {
   readonly http?: HttpProbe;
 }
 
-/** Slots are shared by weight; the layout is that of slots.ts. */
-export type PoolAlgorithm = "maglev";
+/** "consistent": even shares by weight that hardly move when members come and go (slots.ts). */
+export type PoolAlgorithm = "consistent";
 
 /** Servers that do the same work. */
 export interface Pool {

@@ -15,6 +15,10 @@ export interface Variant<K extends string, T> {
   readonly body: Layout<T>;
   /** Printed as ovs-ofctl prints it. */
   readonly text: (v: T) => string;
+  /** Where one kind has several forms: whether this one is written for `v`. The first that is, is. */
+  readonly when?: (v: T) => boolean;
+  /** Where another element has taken this one's place on the wire: the value that is written instead. */
+  readonly writtenAs?: (v: T) => { readonly kind: string };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: variants of different bodies in one list need some upper bound
@@ -65,6 +69,8 @@ export interface TlvRules {
   readonly lengthCoversPadding: boolean;
   /** OVS error name for a length that cannot be. */
   readonly badLength: string;
+  /** The same for the whole list, when its length is not a multiple of `align`; {@link badLength} if absent. */
+  readonly badTotal?: string;
   /** Whether type 0xffff is followed by an experimenter id. */
   readonly experimenters: boolean;
   /** Bytes an element of type 0xffff has at least, where `experimenters` is false and it stays raw. */
@@ -94,13 +100,21 @@ export function tlvList<const A extends readonly AnyVariant[]>(
   const { align, lengthCoversPadding, badLength } = rules;
   const standard = new Map<number, AnyVariant>();
   const experimental = new Map<number, AnyVariant>();
-  const byKind = new Map<string, AnyVariant>();
+  const byKind = new Map<string, AnyVariant[]>();
   for (const v of variants) {
-    if (byKind.has(v.kind)) throw new Error(`two variants called ${v.kind}`);
-    byKind.set(v.kind, v);
+    const forms = byKind.get(v.kind);
+    if (forms?.some((f) => !f.when)) throw new Error(`two variants called ${v.kind}`);
+    byKind.set(v.kind, [...(forms ?? []), v]);
     if (v.experimenter === undefined) standard.set(v.type, v);
     else experimental.set(keyOf(v.experimenter, v.subtype as number), v);
   }
+
+  const formOf = (kind: string, value: unknown): AnyVariant | undefined => {
+    const forms = byKind.get(kind);
+    if (!forms) return undefined;
+    for (const f of forms) if (!f.when || f.when(value)) return f;
+    return undefined;
+  };
 
   const find = (type: number, experimenter: number | undefined, subtype: number | undefined): AnyVariant | undefined =>
     experimenter === undefined
@@ -110,18 +124,24 @@ export function tlvList<const A extends readonly AnyVariant[]>(
         : experimental.get(keyOf(experimenter, subtype));
 
   const write = (w: Writer, list: readonly V[]): void => {
-    for (const value of list) {
+    for (const given of list) {
       const start = w.writeOffset;
-      const { kind } = value as { kind: string };
+      let value: { readonly kind: string } = given as { kind: string };
+      let form = formOf(value.kind, value);
+      if (form?.writtenAs) {
+        value = form.writtenAs(value);
+        form = formOf(value.kind, value);
+      }
+      const { kind } = value;
       if (kind === "unknown") {
-        const u = value as Unknown;
+        const u = given as Unknown;
         w.writeUInt16BE(u.type);
         w.writeUInt16BE(0);
         if (u.experimenter !== undefined) w.writeUInt32BE(u.experimenter);
         if (u.subtype !== undefined) w.writeUInt16BE(u.subtype);
         w.writeBuffer(u.body);
       } else {
-        const v = byKind.get(kind);
+        const v = form;
         if (!v) throw new EncodeError(`no element of kind ${kind} can stand here`);
         w.writeUInt16BE(v.type);
         w.writeUInt16BE(0);
@@ -197,6 +217,9 @@ export function tlvList<const A extends readonly AnyVariant[]>(
 
   const fence = (b: Buffer, at: number, end: number): number => {
     if (depth >= MAX_DEPTH) throw new DecodeError(badLength, at, `lists nested deeper than ${MAX_DEPTH}`);
+    if (lengthCoversPadding && (end - at) % align !== 0) {
+      throw new DecodeError(rules.badTotal ?? badLength, at, `${end - at} bytes are no multiple of ${align}`);
+    }
     depth++;
     try {
       let here = at;
@@ -263,7 +286,7 @@ export function tlvList<const A extends readonly AnyVariant[]>(
     decode,
     text: (v) => {
       const { kind } = v as { kind: string };
-      return kind === "unknown" ? unknownText(v as Unknown) : (byKind.get(kind) as AnyVariant).text(v);
+      return kind === "unknown" ? unknownText(v as Unknown) : (byKind.get(kind) as AnyVariant[])[0]!.text(v);
     },
   };
 }

@@ -20,7 +20,7 @@ const pool = (members: readonly Member[], monitored = true): Pool => ({
   id: 1,
   name: "p",
   uuid: "p",
-  algorithm: "maglev",
+  algorithm: "consistent",
   slots: 1024,
   members,
   ...(monitored ? { healthMonitor: monitor } : {}),

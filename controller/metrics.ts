@@ -1,0 +1,27 @@
+import { Counter, Gauge, Registry } from "prom-client";
+
+/** Every metric of the daemon, in one place. Names follow the Prometheus conventions; README has the list. */
+export function makeMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter({ name, help, labelNames: [...labelNames], registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Gauge({ name, help, labelNames: [...labelNames], registers });
+  return {
+    registry,
+    flowMods: counter("oflb_flow_mods_total", "Flow mods sent, by node and command", ["node", "command"]),
+    rounds: counter("oflb_reconcile_rounds_total", "Reconcile rounds, by node and result", ["node", "result"]),
+    drift: counter("oflb_drift_operations_total", "Changes made to undo what others did to the switch", ["node"]),
+    refusals: counter("oflb_switch_errors_total", "OpenFlow errors by code", ["node", "code"]),
+    packetIns: counter("oflb_packet_ins_total", "Packets the switch sent up, by class", ["node", "class"]),
+    connected: gauge("oflb_switch_connected", "1 while the switch of the node is connected", ["node"]),
+    steady: gauge("oflb_node_steady", "1 while the switch holds exactly the wanted state", ["node"]),
+    flows: gauge("oflb_desired_flows", "Flows of the desired program", ["node"]),
+    neighbours: gauge("oflb_neighbours", "Next hops by state", ["node", "state"]),
+    conflicts: counter("oflb_address_conflicts_total", "Frames that claimed an address of ours", ["node", "segment"]),
+    queueDrops: counter("oflb_neighbour_queue_drops_total", "Packets dropped while their next hop was asked for", ["node"]),
+  };
+}
+
+export type Metrics = ReturnType<typeof makeMetrics>;

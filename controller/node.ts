@@ -1,0 +1,348 @@
+import type { Logger } from "pino";
+import type { Message } from "../openflow/messages/all.ts";
+import { FlowCommand } from "../openflow/messages/flow.ts";
+import { Port, PortReason } from "../openflow/messages/port.ts";
+import { ownAddresses } from "../pipeline/addresses.ts";
+import { readNeighbours } from "../pipeline/adopt.ts";
+import { compile } from "../pipeline/compile.ts";
+import { learnedBit, ownerCookie } from "../pipeline/cookies.ts";
+import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
+import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
+import { floodGroup } from "../pipeline/ownership.ts";
+import type { Program } from "../pipeline/program.ts";
+import { Announcer } from "./announcer.ts";
+import type { NodeState } from "./api/views.ts";
+import type { Metrics } from "./metrics.ts";
+import { NeighbourResolver } from "./neighbour/resolver.ts";
+import { readPacketIn } from "./packet-in.ts";
+import { PacketInHandlers } from "./packet-in-handlers.ts";
+import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
+import { applyPlan } from "./reconcile/apply.ts";
+import { DEFAULT_LOOP, ReconcileLoop, type RoundResult } from "./reconcile/loop.ts";
+import { type Observation, observe } from "./reconcile/observe.ts";
+import type { SwitchError } from "./session/requests.ts";
+import type { Session } from "./session/session.ts";
+
+export interface NodeDeps {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** By member id. */
+  readonly health: () => ReadonlyMap<number, Health>;
+}
+
+/**
+ * One bridge and everything the controller knows about it. It outlives connections: while the switch is away it keeps
+ * the wanted state, and brings the switch to it when it comes back.
+ */
+export class NodeController {
+  readonly node: Node;
+  readonly resolver: NeighbourResolver;
+  #deps: NodeDeps;
+  #topology: Topology;
+  #session: Session | undefined;
+  #lastDatapathId: string | undefined;
+  #ports = new Map<number, SwitchPort>();
+  #state: NodeState = "disconnected";
+  #loop: ReconcileLoop;
+  #announcer: Announcer;
+  #handlers: PacketInHandlers;
+  /** Whether this connection's switch has told what it holds, and the neighbours in it were taken over. */
+  #adopted = false;
+  #program: Program | undefined;
+  #generation = { desired: 0, applied: 0 };
+  #flowModsSent = 0;
+  #driftRepaired = 0;
+  #lastCheck: number | undefined;
+  #lastError: string | undefined;
+  #packetIns: Record<string, number> = {};
+  #announced = new Set<string>();
+
+  constructor(node: Node, topology: Topology, deps: NodeDeps) {
+    this.node = node;
+    this.#topology = topology;
+    this.#deps = { ...deps, log: deps.log.child({ node: node.name }) };
+    this.#announcer = new Announcer((segment, frame) => this.#flood(segment, frame, "gratuitous ARP"));
+    this.resolver = new NeighbourResolver({
+      log: this.#deps.log,
+      broadcast: (segment, frame) => this.#flood(segment, frame, "ARP request"),
+      unicast: (ofport, frame) => this.#packetOut(ofport, frame, "ARP request"),
+      forward: (ofport, frame) => this.#packetOut(ofport, frame, "waiting packet"),
+      changed: () => this.#wantedChanged("neighbours"),
+      conflict: (segment, what) => this.#conflict(segment, what),
+      dropped: (n) => this.#deps.metrics.queueDrops.inc({ node: node.name }, n),
+    });
+    this.resolver.setTopology(topology);
+    this.#handlers = new PacketInHandlers({
+      topology: () => this.#topology,
+      resolver: this.resolver,
+      send: (ofport, frame, what) => this.#packetOut(ofport, frame, what),
+      conflict: (segment, what) => this.#conflict(segment, what),
+    });
+    this.#loop = new ReconcileLoop({
+      ...DEFAULT_LOOP,
+      round: (reasons) => this.#round(reasons),
+      ended: (result) => this.#ended(result),
+    });
+    this.#deps.metrics.connected.set({ node: node.name }, 0);
+    this.#deps.metrics.steady.set({ node: node.name }, 0);
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  get topology(): Topology {
+    return this.#topology;
+  }
+
+  get ports(): Attachment {
+    return attach(this.#topology.segments, this.#ports.values());
+  }
+
+  status() {
+    return {
+      state: this.#state,
+      datapathId: this.#lastDatapathId ?? this.node.datapathId ?? null,
+      peer: this.#session?.peer ?? null,
+      generation: { ...this.#generation },
+      flows: this.#program?.flows.length ?? 0,
+      flowModsSent: this.#flowModsSent,
+      driftRepaired: this.#driftRepaired,
+      packetIns: { ...this.#packetIns },
+      secondsSinceCheck: this.#lastCheck === undefined ? null : (Date.now() - this.#lastCheck) / 1000,
+      lastError: this.#lastError ?? null,
+    };
+  }
+
+  /** Everything the flows depend on, as it is now. */
+  desired(): DesiredState {
+    return {
+      ...this.#topology,
+      node: this.node,
+      ports: this.ports.attached,
+      neighbours: this.resolver.published(),
+      health: this.#deps.health(),
+    };
+  }
+
+  setTopology(topology: Topology): void {
+    this.#topology = topology;
+    this.resolver.setTopology(topology);
+    this.#announceNew();
+    this.#wantedChanged("topology");
+  }
+
+  /** Health or anything else outside this node changed what is wanted. */
+  touch(reason: string): void {
+    this.#wantedChanged(reason);
+  }
+
+  /** A switch has connected. A second connection of the same bridge takes the place of the first. */
+  async attach(session: Session): Promise<void> {
+    const before = this.#session;
+    this.#session = session;
+    this.#lastDatapathId = session.features.datapathId;
+    this.#adopted = false;
+    if (before) before.close("superseded by a newer connection of the same bridge");
+    this.#setState("observing");
+    this.#deps.metrics.connected.set({ node: this.node.name }, 1);
+    const parts = await session.multipart({ type: "port_desc_request", flags: 0 }, "description of ports");
+    if (this.#session !== session) return;
+    this.#ports = new Map(
+      parts.flatMap((p) => (p.type === "port_desc_reply" ? p.ports : [])).map((p) => [p.portNo, p] as const),
+    );
+    this.#loop.trigger("connected", true);
+  }
+
+  detach(session: Session, reason: string): void {
+    if (this.#session !== session) return;
+    this.#session = undefined;
+    this.#lastError = reason;
+    this.#setState("disconnected");
+    this.#deps.metrics.connected.set({ node: this.node.name }, 0);
+  }
+
+  stop(): void {
+    this.#loop.stop();
+    this.#announcer.stop();
+    this.resolver.stop();
+  }
+
+  handle(message: Message): void {
+    switch (message.type) {
+      case "port_status":
+        this.#portStatus(message.reason, message.port);
+        return;
+      case "nxt_packet_in2": {
+        const packet = readPacketIn(message);
+        const punt = packet?.punt ?? "other";
+        this.#packetIns[punt] = (this.#packetIns[punt] ?? 0) + 1;
+        this.#deps.metrics.packetIns.inc({ node: this.node.name, class: punt });
+        if (packet) this.#handlers.handle(packet);
+        return;
+      }
+      default:
+    }
+  }
+
+  handleError(error: SwitchError): void {
+    this.#deps.metrics.refusals.inc({ node: this.node.name, code: error.code });
+    this.#deps.log.warn({ code: error.code, xid: error.xid }, error.message);
+  }
+
+  /** What the next round would do, from a fresh look at the switch. */
+  async plan(): Promise<Plan> {
+    const session = this.#session;
+    if (!session) throw new Error("the switch is not connected");
+    return diff(compile(this.desired()), await observe(session));
+  }
+
+  async observe(): Promise<Observation> {
+    if (!this.#session) throw new Error("the switch is not connected");
+    return observe(this.#session);
+  }
+
+  async #round(reasons: readonly string[]): Promise<RoundResult> {
+    const session = this.#session;
+    if (!session || session.state !== "ready") return { kind: "unknown", reason: "the switch is not connected" };
+    const observed = await observe(session);
+    if (!this.#adopted) {
+      this.resolver.adopt(readNeighbours(observed.flows, this.#topology));
+      this.#adopted = true;
+    }
+    const { desired } = this.#generation;
+    const program = compile(this.desired());
+    this.#program = program;
+    this.#deps.metrics.flows.set({ node: this.node.name }, program.flows.length);
+    const plan = diff(program, observed);
+    if (isEmptyPlan(plan)) {
+      this.#generation.applied = desired;
+      return { kind: "steady", changes: 0 };
+    }
+    this.#setState("converging");
+    const changes = plan.before.length + plan.bundle.length + plan.after.length;
+    const isDrift = reasons.every((r) => r === "refresh" || r === "changed by others");
+    this.#deps.log.info({ reasons, changes, drift: isDrift }, "bringing the switch up to date");
+    const result = await applyPlan(session, plan);
+    for (const command of result.flowMods) this.#deps.metrics.flowMods.inc({ node: this.node.name, command });
+    this.#flowModsSent += result.flowMods.length;
+    if (result.kind !== "applied") return result;
+    this.#generation.applied = desired;
+    if (isDrift) {
+      this.#driftRepaired += changes;
+      this.#deps.metrics.drift.inc({ node: this.node.name }, changes);
+    }
+    return { kind: "steady", changes: changes };
+  }
+
+  #ended(result: RoundResult): void {
+    this.#deps.metrics.rounds.inc({ node: this.node.name, result: result.kind });
+    if (result.kind === "steady") {
+      this.#lastCheck = Date.now();
+      this.#lastError = undefined;
+      this.#setState(this.#session ? "steady" : "disconnected");
+      this.#announceNew();
+      return;
+    }
+    if (!this.#session) return;
+    this.#lastError = result.reason;
+    this.#setState(result.kind === "refused" ? "refused" : "observing");
+    this.#deps.log.warn(`the switch is not in its wanted state: ${result.reason}`);
+  }
+
+  #setState(state: NodeState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#deps.metrics.steady.set({ node: this.node.name }, state === "steady" ? 1 : 0);
+  }
+
+  #wantedChanged(reason: string): void {
+    this.#generation.desired++;
+    if (this.#session) this.#loop.trigger(reason);
+  }
+
+  #portStatus(reason: number, port: SwitchPort): void {
+    const before = this.#ports.get(port.portNo);
+    const wasUp = before !== undefined && isUp(before);
+    if (reason === PortReason.delete) this.#ports.delete(port.portNo);
+    else this.#ports.set(port.portNo, port);
+    const up = reason !== PortReason.delete && isUp(port);
+    if (wasUp && !up) {
+      this.resolver.portDown(port.portNo);
+      this.#forgetLearned(port.portNo);
+    }
+    if (!wasUp && up) {
+      const attached = this.ports.attached.find((p) => p.ofport === port.portNo);
+      if (attached) this.#announceSegments(new Set([attached.segment]));
+    }
+    if (wasUp !== up || before?.name !== port.name) this.#wantedChanged(`port ${port.name}`);
+  }
+
+  /** What the switch has learned to be behind a port that is gone would black-hole its hosts until it ages out. */
+  #forgetLearned(ofport: number): void {
+    this.#session?.send(
+      {
+        type: "flow_mod",
+        cookie: ownerCookie | learnedBit,
+        cookieMask: 0xffff_2000_0000_0000n,
+        tableId: 0xff,
+        command: FlowCommand.delete,
+        idleTimeout: 0,
+        hardTimeout: 0,
+        priority: 0,
+        bufferId: 0xffff_ffff,
+        outPort: ofport,
+        outGroup: Port.any,
+        flags: 0,
+        match: [],
+        instructions: [],
+      },
+      `forgetting what was learned behind port ${ofport}`,
+    );
+  }
+
+  #announceNew(): void {
+    if (this.#state !== "steady") return;
+    const all = ownAddresses(this.desired()).filter((a) => a.answered);
+    const fresh = all.filter((a) => !this.#announced.has(`${a.segment} ${a.ip} ${a.mac}`));
+    this.#announced = new Set(all.map((a) => `${a.segment} ${a.ip} ${a.mac}`));
+    if (fresh.length > 0) this.#announcer.announce(fresh);
+  }
+
+  #announceSegments(segments: ReadonlySet<number>): void {
+    if (this.#state !== "steady") return;
+    this.#announcer.announce(ownAddresses(this.desired()).filter((a) => segments.has(a.segment)));
+  }
+
+  #conflict(segment: number, what: string): void {
+    const name = this.#topology.segments.find((s) => s.id === segment)?.name ?? String(segment);
+    this.#deps.metrics.conflicts.inc({ node: this.node.name, segment: name });
+    this.#deps.log.warn({ segment: name }, what);
+  }
+
+  #flood(segment: number, frame: Buffer, what: string): void {
+    this.#session?.sendDroppable(
+      {
+        type: "packet_out",
+        bufferId: 0xffff_ffff,
+        inPort: Port.controller,
+        actions: [{ kind: "group", groupId: floodGroup(segment) }],
+        data: frame,
+      },
+      what,
+    );
+  }
+
+  #packetOut(ofport: number, frame: Buffer, what: string): void {
+    this.#session?.sendDroppable(
+      {
+        type: "packet_out",
+        bufferId: 0xffff_ffff,
+        inPort: Port.controller,
+        actions: [{ kind: "output", port: ofport, maxLen: 0 }],
+        data: frame,
+      },
+      what,
+    );
+  }
+}

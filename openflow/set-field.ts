@@ -1,0 +1,98 @@
+/** Actions that write constants into fields (OF1.3.5 §7.2.5; ovs-actions(7), "The set_field and load actions"). */
+import type { SetField } from "./action-values.ts";
+import { action, type Body, customAction, nx } from "./action-variant.ts";
+import { DecodeError } from "./errors.ts";
+import { type FieldValue, fieldByNumber } from "./fields.ts";
+import { isRaw, type OxmField, readOxm, writeOxmAs } from "./oxm.ts";
+import { need, u64 } from "./schema/codec.ts";
+import { definition, mustBeZero, targetBits } from "./subfield.ts";
+import { formatSubfield } from "./text/subfield.ts";
+import { formatValue } from "./text/value.ts";
+
+const VLAN_PRESENT = 0x1000;
+
+const overflows = (value: FieldValue, valid: FieldValue): boolean =>
+  typeof value === "number" && typeof valid === "number"
+    ? value > valid || (valid % 2 === 0 && (value & ~valid) !== 0)
+    : (BigInt(value) & ~BigInt(valid)) !== 0n;
+
+/** Checks one TLV and the zeros after it; with `mask` the rules of NXAST_REG_LOAD2, else those of OFPAT_SET_FIELD. */
+function checkOxm(b: Buffer, at: number, end: number, mayMask: boolean): void {
+  need(at, 4, end, "OFPBAC_BAD_LEN");
+  const length = b[at + 3] as number;
+  const stop = at + 4 + length;
+  if (stop > end) throw new DecodeError("OFPBAC_BAD_LEN", at, `a field of ${length} bytes, ${end - at - 4} left`);
+  if (b.readUInt16BE(at) === 0xffff && length < 4) throw new DecodeError("OFPBMC_BAD_LEN", at, "no room for the id");
+  const f = readOxm(b, at);
+  if (isRaw(f)) {
+    const experimenter = length >= 4 ? b.readUInt32BE(at + 4) : 0;
+    const oxmClass = f.header >>> 16;
+    const known = fieldByNumber(oxmClass, (f.header >>> 9) & 0x7f, oxmClass === 0xffff ? experimenter : undefined);
+    throw new DecodeError(known ? "OFPBAC_BAD_SET_LEN" : "OFPBAC_BAD_SET_TYPE", at, "unknown field or length");
+  }
+  if (f.mask !== undefined) {
+    if (!mayMask) throw new DecodeError("OFPBAC_BAD_SET_MASK", at, "set_field takes no mask");
+    if ((BigInt(f.value) & ~BigInt(f.mask)) !== 0n) {
+      throw new DecodeError("OFPBMC_BAD_WILDCARDS", at, "a bit is 1 in the value and 0 in the mask");
+    }
+  }
+  mustBeZero(b, stop, end, "OFPBAC_BAD_SET_ARGUMENT");
+  const def = definition(f.field);
+  if (!def.writable) throw new DecodeError("OFPBAC_BAD_SET_ARGUMENT", at, `${def.name} is read-only`);
+  if (mayMask) return;
+  if (def.name === "in_port_oxm") throw new DecodeError("OFPBAC_BAD_SET_ARGUMENT", at, "in_port cannot be set");
+  const untagged = def.name === "vlan_vid" && ((f.value as number) & VLAN_PRESENT) === 0;
+  if (untagged || overflows(f.value, def.valid)) {
+    throw new DecodeError("OFPBAC_BAD_SET_ARGUMENT", at, `${def.name} cannot be ${f.value}`);
+  }
+}
+
+const text = (v: Body<"set_field">): string =>
+  `set_field:${formatValue(definition(v.field), v.value, v.mask)}->${v.field}`;
+
+const setField = customAction(25, "set_field", {
+  min: 4,
+  write: (w, v) => writeOxmAs(w, v as OxmField, definition(v.field), "oxm"),
+  read: (b) => readOxm(b, 0) as SetField,
+  check: (b, at, end) => checkOxm(b, at, end, false),
+  text,
+  when: (v) => v.mask === undefined,
+});
+
+/** All of a field may be written in this form too; the mask then says all. */
+const setMasked = customAction(nx(33), "set_field", {
+  min: 6,
+  write: (w, v) => {
+    const def = definition(v.field);
+    const { mask, ...exact } = v;
+    const whole = mask === def.full && !def.variable;
+    writeOxmAs(w, (whole ? exact : v) as OxmField, def, "nxm");
+  },
+  read: (b) => {
+    const f = readOxm(b, 0) as OxmField;
+    return { ...f, mask: f.mask ?? definition(f.field).full };
+  },
+  check: (b, at, end) => checkOxm(b, at, end, true),
+  text,
+});
+
+const load = action(
+  nx(7),
+  "load",
+  { dst: targetBits, value: u64 },
+  (v) => {
+    const value = v.value === 0n ? "0" : `0x${v.value.toString(16)}`;
+    return `load:${value}->${formatSubfield(v.dst)}`;
+  },
+  {
+    check: (b, at) => {
+      const width = (b.readUInt16BE(at) & 0x3f) + 1;
+      const high = b.readUInt32BE(at + 6);
+      const low = b.readUInt32BE(at + 10);
+      const over = width >= 64 ? false : width > 32 ? high >= 2 ** (width - 32) : high !== 0 || low >= 2 ** width;
+      if (over) throw new DecodeError("OFPBAC_BAD_ARGUMENT", at, `the value has more than ${width} bits`);
+    },
+  },
+);
+
+export const setVariants = [setField, setMasked, load] as const;

@@ -1,0 +1,192 @@
+/**
+ * The whole program of a switch from the whole desired state. Nothing is kept between two calls: a learned MAC, a
+ * failed member or an edited listener is simply another state.
+ */
+import type { Instruction } from "../openflow/instruction-values.ts";
+import type { OxmField } from "../openflow/match.ts";
+import { parseCookie } from "./cookies.ts";
+import { adjacency } from "./features/adjacency.ts";
+import { arp } from "./features/arp.ts";
+import { classify } from "./features/classify.ts";
+import { echo } from "./features/echo.ts";
+import type { Feature } from "./features/feature.ts";
+import { ingress } from "./features/ingress.ts";
+import { listener } from "./features/listener.ts";
+import { member } from "./features/member.ts";
+import { probe } from "./features/probe.ts";
+import { returnPath } from "./features/return.ts";
+import { routing } from "./features/routing.ts";
+import { slot } from "./features/slot.ts";
+import { switching } from "./features/switching.ts";
+import { ttl } from "./features/ttl.ts";
+import { vip } from "./features/vip.ts";
+import { type FlowSpec, flowFault } from "./flow.ts";
+import { flowBody, flowKey } from "./identity.ts";
+import type { DesiredState } from "./model.ts";
+import { ownsGroup, ownsMeter } from "./ownership.ts";
+import type { CompiledFlow, GroupSpec, MeterSpec, Program } from "./program.ts";
+import { puntMeters } from "./punt.ts";
+
+/** Every feature of the product. */
+export const features: readonly Feature[] = [
+  ingress,
+  classify,
+  arp,
+  echo,
+  vip,
+  ttl,
+  probe,
+  listener,
+  slot,
+  member,
+  returnPath,
+  routing,
+  adjacency,
+  switching,
+];
+
+/** A program that would not do what its parts say. The message names the feature and the object. */
+export class CompileError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = "CompileError";
+  }
+}
+
+/** Names a flow in an error. */
+const nameOf = (flow: FlowSpec): string => {
+  const parts = parseCookie(flow.cookie);
+  const owner =
+    parts === undefined ? `cookie ${flow.cookie}` : `${parts.feature}, ${parts.object.kind} ${parts.object.id}`;
+  return `table ${flow.tableId} priority ${flow.priority} (${owner}: ${flow.why})`;
+};
+
+/** Groups and meters that instructions name. */
+function* references(
+  instructions: readonly Instruction[],
+): Generator<{ readonly group?: number; readonly meter?: number }> {
+  for (const i of instructions) {
+    if (i.kind === "meter") yield { meter: i.meterId };
+    if (i.kind !== "apply_actions" && i.kind !== "write_actions") continue;
+    for (const a of i.actions) {
+      if (a.kind === "group") yield { group: a.groupId };
+      if (a.kind === "controller" && a.meterId !== undefined) yield { meter: a.meterId };
+    }
+  }
+}
+
+const checkFlow = (
+  flow: FlowSpec,
+  feature: Feature,
+  groups: ReadonlySet<number>,
+  meters: ReadonlySet<number>,
+): void => {
+  const fault = flowFault(flow);
+  if (fault !== undefined) throw new CompileError(`${nameOf(flow)}: ${fault}`);
+  const cookieFeature = parseCookie(flow.cookie)?.feature;
+  if (cookieFeature !== feature.name) {
+    throw new CompileError(`${nameOf(flow)}: feature ${feature.name} made it under the name of ${cookieFeature}`);
+  }
+  for (const { group, meter } of references(flow.instructions)) {
+    if (group !== undefined && !groups.has(group)) throw new CompileError(`${nameOf(flow)}: no group ${group}`);
+    if (meter !== undefined && !meters.has(meter)) throw new CompileError(`${nameOf(flow)}: no meter ${meter}`);
+  }
+};
+
+const bitsOf = (f: OxmField): bigint => (f.mask === undefined ? -1n : BigInt(f.mask));
+
+/** Whether some packet matches both; they match on the same fields. */
+const overlap = (a: FlowSpec, b: FlowSpec): boolean =>
+  a.match.every((x, i) => {
+    const left = x as OxmField;
+    const right = b.match[i] as OxmField;
+    const both = bitsOf(left) & bitsOf(right);
+    return (BigInt(left.value) & both) === (BigInt(right.value) & both);
+  });
+
+/** How a match is shaped: its fields, and those with their masks. */
+const shapes = (flow: FlowSpec): { readonly fields: string; readonly masks: string } => {
+  let fields = `${flow.tableId} ${flow.priority}`;
+  let masks = "";
+  for (const f of flow.match as readonly OxmField[]) {
+    fields += ` ${f.field}`;
+    if (f.mask !== undefined) masks += ` ${f.field}/${f.mask}`;
+  }
+  return { fields, masks };
+};
+
+/**
+ * Two flows of one priority that a packet matches both: which one wins is the switch's whim. Looked for among flows on the same
+ * fields; with equal masks too, overlapping ones would be equal and have been found before.
+ */
+const checkOverlaps = (flows: readonly CompiledFlow[]): void => {
+  const families = new Map<string, Map<string, CompiledFlow[]>>();
+  for (const flow of flows) {
+    const { fields, masks } = shapes(flow);
+    const family = families.get(fields) ?? new Map<string, CompiledFlow[]>();
+    families.set(fields, family);
+    const alike = family.get(masks);
+    if (alike === undefined) family.set(masks, [flow]);
+    else alike.push(flow);
+  }
+  for (const family of families.values()) {
+    const groups = [...family.values()];
+    for (const [i, group] of groups.entries()) {
+      for (const a of group) {
+        const b = groups
+          .slice(i + 1)
+          .flat()
+          .find((other) => other.body !== a.body && overlap(a, other));
+        if (b !== undefined) throw new CompileError(`${nameOf(a)} overlaps ${nameOf(b)}`);
+      }
+    }
+  }
+};
+
+const byOrder = (a: CompiledFlow, b: CompiledFlow): number =>
+  a.tableId - b.tableId || b.priority - a.priority || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+
+const unique = <T>(
+  list: readonly T[],
+  idOf: (t: T) => number,
+  owns: (id: number) => boolean,
+  what: string,
+): readonly T[] => {
+  const sorted = [...list].sort((a, b) => idOf(a) - idOf(b));
+  for (const [i, item] of sorted.entries()) {
+    const id = idOf(item);
+    if (!owns(id)) throw new CompileError(`${what} ${id} is not in our range`);
+    if (i > 0 && idOf(sorted[i - 1]!) === id) throw new CompileError(`two definitions of ${what} ${id}`);
+  }
+  return sorted;
+};
+
+/**
+ * Compiles a state. The result does not depend on the order of anything in the state.
+ *
+ * @throws CompileError or FlowError when features contradict each other or a switch would refuse their flows
+ */
+export const compile = (state: DesiredState, parts: readonly Feature[] = features): Program => {
+  const groups = unique<GroupSpec>(
+    parts.flatMap((f) => [...(f.groups?.(state) ?? [])]),
+    (g) => g.groupId,
+    ownsGroup,
+    "group",
+  );
+  const meters = unique<MeterSpec>(puntMeters, (m) => m.meterId, ownsMeter, "meter");
+  const groupIds = new Set(groups.map((g) => g.groupId));
+  const meterIds = new Set(meters.map((m) => m.meterId));
+  const flows = new Map<string, CompiledFlow>();
+  for (const feature of parts) {
+    for (const flow of feature.flows(state)) {
+      checkFlow(flow, feature, groupIds, meterIds);
+      const compiled = { ...flow, key: flowKey(flow), body: flowBody(flow) };
+      const other = flows.get(compiled.key);
+      if (other !== undefined) throw new CompileError(`${nameOf(flow)} has the match of ${nameOf(other)}`);
+      flows.set(compiled.key, compiled);
+    }
+  }
+  const sorted = [...flows.values()].sort(byOrder);
+  checkOverlaps(sorted);
+  return { meters, groups, flows: sorted };
+};

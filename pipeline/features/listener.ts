@@ -1,0 +1,118 @@
+import type { Action } from "../../openflow/action-values.ts";
+import { bits, load, move, multipath, resubmit } from "../../openflow/build.ts";
+import { type Service, services } from "../addresses.ts";
+import { type FlowSpec, flowBuilder } from "../flow.ts";
+import { ipText } from "../format.ts";
+import { type MatchRecord, tcp, udp } from "../match.ts";
+import type { Pool, Protocol, SlotChoice } from "../model.ts";
+import { punt } from "../punt.ts";
+import { regListener, regPool, regSlot } from "../registers.ts";
+import { T } from "../tables.ts";
+import type { Feature } from "./feature.ts";
+
+const flow = flowBuilder("listener");
+
+/** Basis of the hash; a constant, so that all nodes choose alike. */
+const HASH_BASIS = 1024;
+
+const toPort = (protocol: Protocol, port: number): MatchRecord =>
+  protocol === "tcp" ? { ...tcp, tcp_dst: port } : { ...udp, udp_dst: port };
+
+/** `symmetric_l4` leaves UDP ports out, so UDP needs the other hash. */
+const byHash = (protocol: Protocol, pool: Pool, width: number): readonly Action[] => [
+  multipath({
+    fields: protocol === "tcp" ? "symmetric_l4" : "symmetric_l3l4+udp",
+    basis: HASH_BASIS,
+    links: pool.slots,
+    dst: bits(regSlot.field, 0, width),
+  }),
+];
+
+/**
+ * Half of the slot number from the client's port, half from its address: the megaflow then covers all connections that share these
+ * bits. Bit 0 of the port is left out, since Linux hands out even ports to connect() first.
+ */
+const byBits = (protocol: Protocol, width: number): readonly Action[] => {
+  const fromPort = Math.ceil(width / 2);
+  return [
+    move(bits(protocol === "tcp" ? "tcp_src" : "udp_src", 1, fromPort), bits(regSlot.field, 0, fromPort)),
+    move(bits("ip_src", 0, width - fromPort), bits(regSlot.field, fromPort, width - fromPort)),
+  ];
+};
+
+const chooseSlot = (choice: SlotChoice, protocol: Protocol, pool: Pool): readonly Action[] => {
+  const width = 31 - Math.clz32(pool.slots);
+  return choice === "bits" ? byBits(protocol, width) : byHash(protocol, pool, width);
+};
+
+/** Table 10: what happens to a connection to this listener. */
+const serve = ({ vip, listener, pool }: Service): FlowSpec => {
+  const common = {
+    table: T.listeners,
+    priority: 100,
+    match: { ...toPort(listener.protocol, listener.port), ip_dst: vip.ip },
+    object: { kind: "listener", id: listener.id },
+  } as const;
+  const place = `${ipText(vip.ip)}:${listener.port}`;
+  if (pool === undefined) {
+    const actions = listener.emptyPolicy === "reject" ? [punt("reject")] : [];
+    return flow({ ...common, actions, why: `Listener ${listener.name} on ${place} has no pool.` });
+  }
+  return flow({
+    ...common,
+    actions: [
+      load(listener.id, regListener),
+      load(pool.id, regPool),
+      ...chooseSlot(listener.slotChoice, listener.protocol, pool),
+    ],
+    goto: T.slots,
+    why: `Listener ${listener.name} on ${place} chooses a slot of pool ${pool.name}.`,
+  });
+};
+
+/** Whether the chosen member may be a neighbour of the client, where no hop is counted. */
+const mayStayInSegment = ({ segment, pool }: Service): boolean =>
+  pool?.members.some((m) => m.segment === segment.id) ?? false;
+
+/** Tables 1 and 15: connections to this listener, from its own segment and from others. */
+function* arrive(service: Service): Generator<FlowSpec> {
+  const { vip, segment, listener, up } = service;
+  const object = { kind: "listener", id: listener.id } as const;
+  const match = { ...toPort(listener.protocol, listener.port), ip_dst: vip.ip };
+  const here = { ...match, reg0: segment.id, eth_dst: segment.gateway.mac };
+  const place = `${ipText(vip.ip)}:${listener.port}`;
+  if (!up) {
+    const why = `Listener ${listener.name} on ${place} is switched off.`;
+    yield flow({ table: T.classify, priority: 140, match: here, object, why });
+    yield flow({ table: T.router, priority: 148, match, object, why });
+    return;
+  }
+  yield flow({
+    table: T.classify,
+    priority: mayStayInSegment(service) ? 140 : 130,
+    match: here,
+    goto: T.listeners,
+    object,
+    why: `Connections to listener ${listener.name} on ${place}.`,
+  });
+  yield flow({
+    table: T.router,
+    priority: 140,
+    match,
+    actions: [resubmit({ table: T.listeners })],
+    object,
+    why: `Connections to listener ${listener.name} on ${place} from another segment.`,
+  });
+}
+
+/** The way to the listeners, and the listeners themselves. */
+export const listener: Feature = {
+  name: "listener",
+  *flows(s) {
+    for (const service of services(s).filter((v) => v.loadBalancer.adminUp)) {
+      yield* arrive(service);
+      if (service.up) yield serve(service);
+    }
+    yield flow({ table: T.listeners, priority: 0, why: "No listener takes this." });
+  },
+};

@@ -1,0 +1,102 @@
+import { ct, load, nat } from "../../openflow/build.ts";
+import { type Service, services } from "../addresses.ts";
+import { type FlowSpec, flowBuilder } from "../flow.ts";
+import { ipText } from "../format.ts";
+import { icmp, ip, tcp, udp } from "../match.ts";
+import type { Member, Protocol } from "../model.ts";
+import { CT_ZONE, regEgress } from "../registers.ts";
+import { T } from "../tables.ts";
+import type { Feature } from "./feature.ts";
+import { servedPools } from "./slot.ts";
+
+const flow = flowBuilder("member");
+const UNREACHABLE = 3;
+
+/** Table 12: the destination becomes the member; conntrack remembers it for replies and for later packets. */
+function* translate(member: Member): Generator<FlowSpec> {
+  const object = { kind: "member", id: member.id } as const;
+  const to = (table: number) =>
+    ct({
+      commit: true,
+      zone: CT_ZONE,
+      table,
+      actions: [nat({ type: "dst", address: member.ip, port: member.port })],
+    });
+  const place = `${ipText(member.ip)}:${member.port}`;
+  if (member.segment !== undefined) {
+    yield flow({
+      table: T.members,
+      priority: 110,
+      match: { ...ip, reg0: member.segment, reg2: member.id },
+      actions: [load(member.segment, regEgress), to(T.adjacency)],
+      object,
+      why: `To member ${member.name} (${place}), a neighbour of the client: no hop is counted.`,
+    });
+  }
+  yield flow({
+    table: T.members,
+    priority: 100,
+    match: { ...ip, reg2: member.id },
+    actions: [to(T.routes)],
+    object,
+    why: `To member ${member.name} (${place}) by routing.`,
+  });
+}
+
+const from = (member: Member, protocol: Protocol) =>
+  protocol === "tcp" ? { ...tcp, tcp_src: member.port } : { ...udp, udp_src: member.port };
+
+/** Table 24: a member answers a client of its own segment directly; we see the frame because both are on our ports. */
+function* restore(member: Member, segment: number, protocols: Iterable<Protocol>): Generator<FlowSpec> {
+  const common = {
+    table: T.replies,
+    priority: 100,
+    actions: [ct({ zone: CT_ZONE, table: T.fdb, actions: [nat()] })],
+    object: { kind: "member", id: member.id },
+    why: `Member ${member.name} answers a neighbour: the VIP is put back as the source.`,
+  } as const;
+  const source = { reg0: segment, ip_src: member.ip };
+  for (const protocol of protocols) yield flow({ ...common, match: { ...from(member, protocol), ...source } });
+}
+
+/** How the protocols of all listeners on a pool are found. */
+const protocolsOf = (all: readonly Service[]): ReadonlyMap<number, ReadonlySet<Protocol>> => {
+  const found = new Map<number, Set<Protocol>>();
+  for (const { up, pool, listener } of all) {
+    if (!up || pool === undefined) continue;
+    found.set(pool.id, (found.get(pool.id) ?? new Set()).add(listener.protocol));
+  }
+  return found;
+};
+
+/** The way to members and, inside a segment, back from them. */
+export const member: Feature = {
+  name: "member",
+  *flows(s) {
+    const all = services(s);
+    const protocols = protocolsOf(all);
+    // A server may be a member of several pools, its replies look the same for all of them.
+    const seen = new Set<string>();
+    const first = (key: string): boolean => !seen.has(key) && seen.add(key).has(key);
+    for (const pool of servedPools(all)) {
+      for (const m of pool.members) {
+        yield* translate(m);
+        const { segment } = m;
+        if (segment === undefined) continue;
+        const fresh = [...protocols.get(pool.id)!].filter((p) => first(`${p} ${segment} ${m.ip} ${m.port}`));
+        yield* restore(m, segment, fresh);
+        if (first(`icmp ${segment} ${m.ip}`)) {
+          yield flow({
+            table: T.replies,
+            priority: 100,
+            match: { ...icmp, icmp_type: UNREACHABLE, reg0: segment, ip_src: m.ip },
+            actions: [ct({ zone: CT_ZONE, table: T.fdb, actions: [nat()] })],
+            object: { kind: "member", id: m.id },
+            why: `Member ${m.name} refuses a neighbour: the VIP is put back as the source.`,
+          });
+        }
+      }
+    }
+    yield flow({ table: T.members, priority: 0, why: "No such member." });
+  },
+};

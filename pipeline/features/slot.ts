@@ -1,0 +1,62 @@
+import { load } from "../../openflow/build.ts";
+import { type Service, services } from "../addresses.ts";
+import { type FlowSpec, flowBuilder } from "../flow.ts";
+import { ip } from "../match.ts";
+import type { DesiredState, Pool } from "../model.ts";
+import { punt } from "../punt.ts";
+import { regMember } from "../registers.ts";
+import { poolLayout } from "../slots.ts";
+import { T } from "../tables.ts";
+import type { Feature } from "./feature.ts";
+
+const flow = flowBuilder("slot");
+
+/** Pools that a listener in use leads to. */
+export const servedPools = (all: readonly Service[]): readonly Pool[] => [
+  ...new Map(all.flatMap(({ up, pool }) => (up && pool !== undefined ? [[pool.id, pool]] : []))).values(),
+];
+
+function* poolFlows(pool: Pool, s: DesiredState, all: readonly Service[]): Generator<FlowSpec> {
+  const object = { kind: "pool", id: pool.id } as const;
+  const layout = poolLayout(pool, s.health);
+  const names = new Map(pool.members.map((m) => [m.id, m.name]));
+  for (const [slot, member] of layout.entries()) {
+    yield flow({
+      table: T.slots,
+      priority: 100,
+      match: { reg1: slot, reg3: pool.id },
+      actions: [load(member, regMember)],
+      goto: T.members,
+      object,
+      why: `Slot ${slot} of pool ${pool.name} is with member ${names.get(member)}.`,
+    });
+  }
+  const rejecting = layout.length > 0 ? [] : all.filter((v) => v.pool === pool && v.listener.emptyPolicy === "reject");
+  for (const id of new Set(rejecting.map((v) => v.listener.id))) {
+    yield flow({
+      table: T.slots,
+      priority: 20,
+      match: { ...ip, reg3: pool.id, reg4: id },
+      actions: [punt("reject")],
+      object,
+      why: `Pool ${pool.name} has no member that serves: refused.`,
+    });
+  }
+  yield flow({
+    table: T.slots,
+    priority: 10,
+    match: { reg3: pool.id },
+    object,
+    why: `Pool ${pool.name} has no member that serves: dropped.`,
+  });
+}
+
+/** Table 11: which member serves a slot. A pool without members drops, rather than send to a server that is down. */
+export const slot: Feature = {
+  name: "slot",
+  *flows(s) {
+    const all = services(s);
+    for (const pool of servedPools(all)) yield* poolFlows(pool, s, all);
+    yield flow({ table: T.slots, priority: 0, why: "No such pool." });
+  },
+};

@@ -1,0 +1,111 @@
+/**
+ * The tables in order. Their numbers are fixed, with gaps: operators know them by heart, dashboards and golden files
+ * name them. `goto_table` goes forward only (OF1.3.5 §5.1), so what a packet passes later has a higher number.
+ */
+
+/** What a group of tables is for. */
+export type Stage = "ingress" | "classification" | "responders" | "load balancing" | "return" | "routing" | "switching";
+
+/** One table and what its flows may do. */
+export interface TableDef {
+  readonly id: number;
+  readonly name: string;
+  readonly stage: Stage;
+  /** Tables its flows may continue in: by goto_table and behind ct(). */
+  readonly next: readonly number[];
+  /** Tables its flows may resubmit to; this may go backward. */
+  readonly resubmit: readonly number[];
+  /** One sentence for people. */
+  readonly purpose: string;
+}
+
+const table = (
+  id: number,
+  name: string,
+  stage: Stage,
+  next: readonly number[],
+  purpose: string,
+  resubmit: readonly number[] = [],
+): TableDef => ({ id, name, stage, next, resubmit, purpose });
+
+/** Table numbers by name. */
+export const T = {
+  ingress: 0,
+  classify: 1,
+  arp: 5,
+  echo: 6,
+  listeners: 10,
+  slots: 11,
+  members: 12,
+  router: 15,
+  translated: 16,
+  routes: 20,
+  adjacency: 21,
+  replies: 24,
+  fdb: 25,
+} as const;
+
+/** All tables, by number. */
+export const tables: readonly TableDef[] = [
+  table(
+    T.ingress,
+    "ingress",
+    "ingress",
+    [T.classify],
+    "Ingress port to segment (reg0); learns MACs and clients; drops what only we may send.",
+  ),
+  table(
+    T.classify,
+    "classify",
+    "classification",
+    [T.arp, T.echo, T.listeners, T.router, T.translated, T.replies],
+    "Sorts by destination MAC and address: ARP, ping, listener, traffic for the router, traffic between machines.",
+  ),
+  table(T.arp, "arp", "responders", [T.fdb], "Answers ARP requests for our addresses; other ARP is switched."),
+  table(T.echo, "echo", "responders", [], "Answers pings of our addresses."),
+  table(
+    T.listeners,
+    "listeners",
+    "load balancing",
+    [T.slots],
+    "VIP and port to listener (reg4), pool (reg3) and slot number (reg1).",
+  ),
+  table(T.slots, "slots", "load balancing", [T.members], "Slot to member (reg2); a pool without members drops."),
+  table(
+    T.members,
+    "members",
+    "load balancing",
+    [T.routes, T.adjacency],
+    "Translates the destination to the member; a member in the client's segment skips routing.",
+  ),
+  table(
+    T.router,
+    "router",
+    "return",
+    [T.translated, T.routes],
+    "Traffic for the router: our addresses of other segments, TTL, replies of members that need translating back.",
+    [T.echo, T.listeners],
+  ),
+  table(T.translated, "translated", "return", [T.routes], "Behind the translation of what the router forwards."),
+  table(T.routes, "routes", "routing", [T.adjacency], "Longest prefix: egress segment (reg7), next hop (reg5), TTL."),
+  table(
+    T.adjacency,
+    "adjacency",
+    "routing",
+    [T.fdb],
+    "Next hop to MAC and port, the only place that knows them; a miss asks the resolver.",
+  ),
+  table(
+    T.replies,
+    "replies",
+    "switching",
+    [T.fdb],
+    "Replies of members to clients in their own segment are translated back.",
+  ),
+  table(T.fdb, "fdb", "switching", [], "Switches by learned MAC; floods broadcast and unknown within the segment."),
+];
+
+const byId = new Map(tables.map((t) => [t.id, t]));
+
+/** The table with this number, if it is one of the pipeline's. */
+export const tableById = (id: number): TableDef | undefined => byId.get(id);

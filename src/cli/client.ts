@@ -1,0 +1,35 @@
+import { CliError, type Invocation } from "./command.ts";
+
+/** GETs a path of the daemon's HTTP API and returns its JSON. */
+export async function get<T>(call: Invocation, path: string): Promise<T> {
+  return await ask<T>(call, "GET", path);
+}
+
+async function ask<T>(call: Invocation, method: string, path: string): Promise<T> {
+  const base = (call.values["server"] as string | undefined) ?? process.env["LBCTL_SERVER"] ?? "http://127.0.0.1:9876";
+  let url: URL;
+  try {
+    url = new URL(path, base);
+  } catch {
+    throw new CliError(`--server: "${base}" is not a URL (want one such as http://127.0.0.1:9876)`, 2);
+  }
+  let response: Response;
+  try {
+    response = await fetch(url, { method, signal: AbortSignal.timeout(30_000) });
+  } catch (e) {
+    const cause = e instanceof Error && e.cause instanceof Error ? e.cause.message : String(e);
+    throw new CliError(`no daemon answers at ${base}: ${cause || "connection failed"}`);
+  }
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new CliError(`${base} is not this daemon: ${path} answers ${response.status} without JSON`);
+  }
+  if (!response.ok) {
+    const { message } = body as { message?: string };
+    throw new CliError(`${message ?? `the daemon answers ${response.status}`}`);
+  }
+  return body as T;
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+import { CliError, type Command, commandHelp, type Io, parseCall } from "./cli/command.ts";
+import { inspectCommands } from "./cli/inspect.ts";
+import { serveCommand } from "./cli/serve.ts";
+
+const COMMANDS: readonly Command[] = [serveCommand, ...inspectCommands];
+
+const io: Io = {
+  out: (text) => void process.stdout.write(`${text}\n`),
+  err: (text) => void process.stderr.write(`${text}\n`),
+};
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map((c) => c.name.length));
+  return [
+    "lbctl: the OpenFlow load-balancing node's daemon and its command line",
+    "",
+    ...COMMANDS.map((c) => `  ${c.name.padEnd(width)}  ${c.summary}`),
+    "",
+    "lbctl COMMAND --help shows options and examples.",
+  ].join("\n");
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+    io.out(overview());
+    return name === undefined ? 2 : 0;
+  }
+  const command = COMMANDS.find((c) => c.name === name);
+  if (!command) {
+    io.err(`lbctl: there is no command "${name}" (commands: ${COMMANDS.map((c) => c.name).join(", ")})`);
+    return 2;
+  }
+  try {
+    const call = parseCall(command, rest, io);
+    if (call.values["help"]) {
+      io.out(commandHelp(command));
+      return 0;
+    }
+    return await command.run(call);
+  } catch (e) {
+    if (!(e instanceof CliError)) throw e;
+    io.err(`lbctl ${name}: ${e.message}`);
+    return e.exitCode;
+  }
+}
+
+// A pipe that closes early (lbctl flows | head) is not an error.
+process.stdout.on("error", (e: NodeJS.ErrnoException) => {
+  if (e.code === "EPIPE") process.exit(0);
+});
+
+process.exitCode = await main(process.argv.slice(2)).catch((e: unknown) => {
+  io.err(`lbctl: internal error: ${e instanceof Error ? e.message : String(e)}`);
+  return 70;
+});

@@ -1,3 +1,0 @@
-import { expect, test } from "vitest";
-
-test("runner runs", () => expect(1 + 1).toBe(2));

@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describePacket, type PacketDescription } from "../../openflow/packet/describe.ts";
+import { readPcap } from "../../openflow/packet/pcap.ts";
+import { type Daemon, type DaemonOptions, startDaemon, waitSteady } from "../../src/lab/daemon.ts";
+import { down, type Lab, up } from "../../src/lab/lab.ts";
+import type { HostName } from "../../src/lab/topology.ts";
+
+/** A lab with the controller on it, programmed. */
+export interface NodeUnderTest {
+  readonly lab: Lab;
+  daemon: Daemon;
+  /** GETs a path of the native API. */
+  api<T>(path: string): Promise<T>;
+  /** Kills the controller with -9 and starts it again on the same addresses. */
+  restartController(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Starts lab NAME and the controller, and waits until the switch is programmed. */
+export async function startNode(name: string, options: Partial<DaemonOptions> = {}): Promise<NodeUnderTest> {
+  const lab = await up({ name });
+  try {
+    const http = `127.0.0.1:${await freePort()}`;
+    const daemon = await startDaemon(lab, { http, ...options });
+    await lab.setController(daemon.target);
+    await waitSteady(daemon.web, 20_000);
+    const node: NodeUnderTest = {
+      lab,
+      daemon,
+      api: async (path) => {
+        const response = await fetch(new URL(path, node.daemon.web), { signal: AbortSignal.timeout(10_000) });
+        if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+        return (await response.json()) as never;
+      },
+      restartController: async () => {
+        await node.daemon.kill();
+        const port = Number(node.daemon.target.split(":").at(-1));
+        node.daemon = await startDaemon(lab, { http, openflowPort: port, ...options });
+      },
+      end: async () => {
+        await node.daemon.stop().catch(() => undefined);
+        await down({ name });
+      },
+    };
+    return node;
+  } catch (e) {
+    await down({ name });
+    throw e;
+  }
+}
+
+/** A TCP port of loopback that nobody has now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(address !== null && typeof address === "object" ? address.port : 0));
+    });
+  });
+}
+
+/** Frames of a capture file, described. */
+export function packets(path: string): PacketDescription[] {
+  const file = readPcap(readFileSync(path));
+  if (!file) throw new Error(`${path} is no capture file`);
+  return file.packets.flatMap((p) => describePacket(p.bytes) ?? []);
+}
+
+export interface LoadReport {
+  readonly sent: number;
+  readonly ok: number;
+  readonly failed: number;
+  readonly failures: readonly string[];
+  readonly backends: Readonly<Record<string, number>>;
+}
+
+/** A steady load from a host; `finish` ends it early and reports. Bounded by `seconds` in any case. */
+export async function startLoad(
+  lab: Lab,
+  host: HostName,
+  url: string,
+  perSecond: number,
+  seconds: number,
+): Promise<{ finish(): Promise<LoadReport> }> {
+  const script = new URL("./load.mjs", import.meta.url).pathname;
+  const argv = ["netns", "exec", lab.namespace(host), process.execPath, script, url, String(perSecond), String(seconds)];
+  const child = spawn("ip", argv, { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.setEncoding("utf8");
+  child.stdout.on("data", (text: string) => {
+    output += text;
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  while (!output.includes("started")) await sleep(10);
+  return {
+    finish: async () => {
+      child.kill("SIGTERM");
+      await ended;
+      return JSON.parse(output.slice(output.indexOf("{"))) as LoadReport;
+    },
+  };
+}
+
+/** Waits until `check` gives something other than undefined; fails with `what` after `ms`. */
+export async function eventually<T>(what: string, ms: number, check: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const value = await check();
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`);
+    await sleep(50);
+  }
+}
