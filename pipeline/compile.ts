@@ -21,7 +21,7 @@ import { switching } from "./features/switching.ts";
 import { ttl } from "./features/ttl.ts";
 import { vip } from "./features/vip.ts";
 import { type FlowSpec, jumpFault } from "./flow.ts";
-import { flowBody, flowKey } from "./identity.ts";
+import { bodyKey, canonicalFlowKey } from "./identity.ts";
 import type { DesiredState } from "./model.ts";
 import { ownsGroup, ownsMeter } from "./ownership.ts";
 import type { CompiledFlow, GroupSpec, MeterSpec, Program } from "./program.ts";
@@ -131,12 +131,10 @@ const checkOverlaps = (flows: readonly CompiledFlow[]): void => {
   }
   for (const family of families.values()) {
     const groups = [...family.values()];
-    for (const [i, group] of groups.entries()) {
+    for (const [i, group] of groups.slice(0, -1).entries()) {
+      const others = groups.slice(i + 1).flat();
       for (const a of group) {
-        const b = groups
-          .slice(i + 1)
-          .flat()
-          .find((other) => other.body !== a.body && overlap(a, other));
+        const b = others.find((other) => other.body !== a.body && overlap(a, other));
         if (b !== undefined) throw new CompileError(`${nameOf(a)} overlaps ${nameOf(b)}`);
       }
     }
@@ -180,7 +178,7 @@ export const compile = (state: DesiredState, parts: readonly Feature[] = feature
   for (const feature of parts) {
     for (const flow of feature.flows(state)) {
       checkFlow(flow, feature, groupIds, meterIds);
-      const compiled = { ...flow, key: flowKey(flow), body: flowBody(flow) };
+      const compiled = { ...flow, key: canonicalFlowKey(flow), body: bodyKey(flow.instructions) };
       const other = flows.get(compiled.key);
       if (other !== undefined) throw new CompileError(`${nameOf(flow)} has the match of ${nameOf(other)}`);
       flows.set(compiled.key, compiled);

@@ -6,9 +6,9 @@
  * Deleting and adding it would lose both.
  */
 import { isLearned, isOurs } from "./cookies.ts";
-import { type FlowBody, type FlowIdentity, flowBody, flowKey, listKey } from "./identity.ts";
+import { bucketsKey, canonicalFlowKey, type FlowBody, type FlowIdentity, flowKey, sameBody } from "./identity.ts";
 import { ownsGroup, ownsMeter } from "./ownership.ts";
-import type { BucketSpec, CompiledFlow, GroupSpec, MeterSpec, Program } from "./program.ts";
+import type { BucketSpec, CompiledFlow, DropBand, GroupSpec, MeterSpec, Program } from "./program.ts";
 
 /** A flow as the statistics of a switch show it. */
 export interface ObservedFlow extends FlowIdentity, FlowBody {}
@@ -25,7 +25,7 @@ export interface ObservedMeter {
   readonly meterId: number;
   readonly flags: number;
   /** Bands of any kind. */
-  readonly bands: readonly object[];
+  readonly bands: readonly ({ readonly kind: string } | DropBand)[];
 }
 
 /** Everything a switch was seen to hold, other people's things included. */
@@ -97,10 +97,19 @@ export const isEmptyPlan = (plan: Plan): boolean =>
   plan.before.length === 0 && plan.bundle.length === 0 && plan.after.length === 0;
 
 const sameGroup = (a: ObservedGroup, b: ObservedGroup): boolean =>
-  a.groupType === b.groupType && listKey(a.buckets) === listKey(b.buckets);
+  a.groupType === b.groupType && bucketsKey(a.buckets) === bucketsKey(b.buckets);
+
+/** Bands as a string; kinds of band that are none of ours only have to look different. */
+const bandsKey = (bands: readonly { readonly kind: string }[]): string =>
+  bands
+    .map((b) => {
+      const { kind, rate, burstSize } = b as Partial<DropBand>;
+      return `${kind} ${rate} ${burstSize}`;
+    })
+    .join(";");
 
 const sameMeter = (a: ObservedMeter, b: ObservedMeter): boolean =>
-  a.flags === b.flags && listKey(a.bands) === listKey(b.bands);
+  a.flags === b.flags && bandsKey(a.bands) === bandsKey(b.bands);
 
 const diffFlows = (
   desired: Program,
@@ -110,13 +119,18 @@ const diffFlows = (
   const settled = new Set<string>();
   const reasons = new Map<string, Reason>();
   const deletes: FlowDelete[] = [];
+  // A switch sends matches in canonical form, nearly always: the dear way is only for what the cheap one does not find.
+  const keyOf = (flow: ObservedFlow): string => {
+    const key = canonicalFlowKey(flow);
+    return wanted.has(key) ? key : flowKey(flow);
+  };
   for (const flow of observed.flows) {
     const ours = isOurs(flow.cookie);
-    const key = flowKey(flow);
+    const key = keyOf(flow);
     const want = wanted.get(key);
     if (want === undefined) {
       if (ours && !isLearned(flow.cookie)) deletes.push({ op: "flow-delete", flow, reason: "stale" });
-    } else if (flowBody(flow) === want.body) settled.add(key);
+    } else if (sameBody(flow, want)) settled.add(key);
     else reasons.set(key, ours ? "changed" : "foreign");
   }
   const adds = desired.flows

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { compile } from "../../pipeline/compile.ts";
 import { cookie, isLearned, isOurs } from "../../pipeline/cookies.ts";
 import { diff, isEmptyPlan, type Observed, type ObservedFlow, type Plan } from "../../pipeline/diff.ts";
-import { flowBody, flowKey } from "../../pipeline/identity.ts";
+import { bodyKey, flowKey } from "../../pipeline/identity.ts";
 import { matchOf } from "../../pipeline/match.ts";
 import type { DesiredState, Health } from "../../pipeline/model.ts";
 import type { Program } from "../../pipeline/program.ts";
@@ -45,7 +45,10 @@ const apply = (plan: Plan, before: Observed): Observed => {
   return { flows: [...flows.values()], groups: [...groups.values()], meters: [...meters.values()] };
 };
 
-const looks = (flows: readonly ObservedFlow[]) => flows.map((f) => `${flowKey(f)} => ${flowBody(f)}`).toSorted();
+const looks = (flows: readonly ObservedFlow[]) =>
+  flows
+    .map((f) => `${flowKey(f)} => ${bodyKey(f.instructions)} ${f.cookie} ${f.idleTimeout} ${f.hardTimeout} ${f.flags}`)
+    .toSorted();
 
 const observedOf = (p: Program): Observed => ({ flows: p.flows, groups: p.groups, meters: p.meters });
 
