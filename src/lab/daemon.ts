@@ -135,8 +135,11 @@ async function waitHealthy(web: string, ref: ProcessRef, log: string): Promise<v
   throw new LabError(`the controller does not answer at ${web}/healthz:\n${lastLines(log)}`);
 }
 
+/** The end of a log without call stacks, which say nothing to the lab's user. */
 function lastLines(log: string): string {
-  return readFileSync(log, "utf8").trim().split("\n").slice(-8).join("\n");
+  const lines = readFileSync(log, "utf8").trim().split("\n");
+  const telling = lines.filter((line) => line.trim() !== "" && !/^\s+at |^Node\.js v/.test(line));
+  return telling.slice(-8).join("\n");
 }
 
 async function fetchJson(url: URL): Promise<unknown> {
