@@ -3,7 +3,7 @@ import type { FlowView, NeighbourView, PlanView, PortView, SlotsView } from "../
 import type { NodeController } from "../controller/node.ts";
 import { describeOp } from "../controller/reconcile/describe.ts";
 import { formatIpv4, formatMac } from "../openflow/packet/address.ts";
-import { formatFlow } from "../openflow/text/flow.ts";
+import { flowText } from "../controller/flow-text.ts";
 import { compile } from "../pipeline/compile.ts";
 import { parseCookie } from "../pipeline/cookies.ts";
 import { eligibility, healthOf } from "../pipeline/eligibility.ts";
@@ -126,7 +126,7 @@ async function flowViews(n: NodeController, table: number | undefined): Promise<
       tableName: tableById(f.tableId)?.name ?? "unknown",
       tablePurpose: tableById(f.tableId)?.purpose ?? "",
       priority: f.priority,
-      text: formatFlow(f),
+      text: flowText(f),
       cookie: `0x${f.cookie.toString(16)}`,
       packets: String(f.packetCount),
       bytes: String(f.byteCount),

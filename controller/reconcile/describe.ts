@@ -1,7 +1,8 @@
-import { formatFlow, formatGroup } from "../../openflow/text/flow.ts";
+import { formatGroup } from "../../openflow/text/print-group.ts";
 import { parseCookie } from "../../pipeline/cookies.ts";
 import type { PlanOp } from "../../pipeline/diff.ts";
 import { tableById } from "../../pipeline/tables.ts";
+import { flowText } from "../flow-text.ts";
 
 /** One operation of a plan for people: what changes, in ovs-ofctl's words, and why. */
 export interface OpDescription {
@@ -28,13 +29,13 @@ export function describeOp(op: PlanOp): OpDescription {
       return { sign, text: `meter ${op.meterId}`, reason };
     case "group-add":
     case "group-modify":
-      return { sign, text: formatGroup(op.group), reason };
+      return { sign, text: formatGroup(op.group.groupId, op.group.groupType, op.group.buckets), reason };
     case "group-delete":
       return { sign, text: `group_id=${op.groupId}`, reason };
     case "flow-add":
-      return { sign, text: formatFlow(op.flow), reason: `${reason}: ${op.flow.why}` };
+      return { sign, text: flowText(op.flow), reason: `${reason}: ${op.flow.why}` };
     case "flow-delete":
-      return { sign, text: formatFlow(op.flow), reason };
+      return { sign, text: flowText(op.flow), reason };
   }
 }
 

@@ -214,10 +214,11 @@ export class Session {
   #receive(chunk: Buffer): void {
     if (this.#state === "closed") return;
     this.traffic.bytesIn += chunk.length;
-    this.#lastHeard = Date.now();
-    this.#echoSent = false;
     for (const bytes of this.#framer.push(chunk)) {
       if (this.#ended()) return;
+      // Only whole messages are signs of life: a length of 65,535 must not swallow the answers to our echoes for ever.
+      this.#lastHeard = Date.now();
+      this.#echoSent = false;
       this.traffic.messagesIn++;
       try {
         this.#handle(bytes);

@@ -4,7 +4,8 @@ import { formatInstructions } from "./actions.ts";
 import { FlowCommand } from "../messages/flow.ts";
 import { duration, hex } from "./bytes.ts";
 import { formatMatch } from "./match.ts";
-import { formatPort, widenPort } from "./port.ts";
+import { widenPort } from "./output.ts";
+import { formatPort } from "./ports.ts";
 
 const DEFAULT_PRIORITY = 0x8000;
 const ANY = 0xffff_ffff;

@@ -2,7 +2,7 @@ import type { MessageOfType } from "../messages/all.ts";
 import { GROUP_ALL, GROUP_ANY, GroupType } from "../messages/group.ts";
 import { formatActions } from "./actions.ts";
 import { duration } from "./bytes.ts";
-import { formatPort } from "./port.ts";
+import { formatPort } from "./ports.ts";
 
 type GroupDesc = MessageOfType<"group_desc_reply">["groups"][number];
 export type Bucket = GroupDesc["buckets"][number];

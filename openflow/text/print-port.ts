@@ -1,7 +1,7 @@
 import type { MessageOfType } from "../messages/all.ts";
 import { formatMac } from "./address.ts";
 import { bitNames, duration } from "./bytes.ts";
-import { formatPort } from "./port.ts";
+import { formatPort } from "./ports.ts";
 
 const CONFIG = ["PORT_DOWN", undefined, "NO_RECV", undefined, undefined, "NO_FWD", "NO_PACKET_IN"];
 /** Bits OpenFlow 1.1 and later define; ovs-ofctl drops the others. */
