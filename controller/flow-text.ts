@@ -9,4 +9,5 @@ export const flowText = (f: {
   readonly priority: number;
   readonly match: Match;
   readonly instructions: readonly Instruction[];
-}): string => `table=${f.tableId}, ${formatPriorityMatch(f.match, f.priority)} actions=${formatInstructions(f.instructions)}`;
+}): string =>
+  `table=${f.tableId}, ${formatPriorityMatch(f.match, f.priority)} actions=${formatInstructions(f.instructions)}`;

@@ -20,7 +20,9 @@ export function makeMetrics() {
     flows: gauge("oflb_desired_flows", "Flows of the desired program", ["node"]),
     neighbours: gauge("oflb_neighbours", "Next hops by state", ["node", "state"]),
     conflicts: counter("oflb_address_conflicts_total", "Frames that claimed an address of ours", ["node", "segment"]),
-    queueDrops: counter("oflb_neighbour_queue_drops_total", "Packets dropped while their next hop was asked for", ["node"]),
+    queueDrops: counter("oflb_neighbour_queue_drops_total", "Packets dropped while their next hop was asked for", [
+      "node",
+    ]),
   };
 }
 

@@ -48,6 +48,8 @@ export class NodeController {
   #handlers: PacketInHandlers;
   /** Whether this connection's switch has told what it holds, and the neighbours in it were taken over. */
   #adopted = false;
+  /** Whether this connection's switch has our groups, so that packets can be flooded. */
+  #programmed = false;
   #program: Program | undefined;
   #generation = { desired: 0, applied: 0 };
   #flowModsSent = 0;
@@ -144,6 +146,7 @@ export class NodeController {
     this.#session = session;
     this.#lastDatapathId = session.features.datapathId;
     this.#adopted = false;
+    this.#programmed = false;
     if (before) before.close("superseded by a newer connection of the same bridge");
     this.#setState("observing");
     this.#deps.metrics.connected.set({ node: this.node.name }, 1);
@@ -243,6 +246,10 @@ export class NodeController {
       this.#lastCheck = Date.now();
       this.#lastError = undefined;
       this.#setState(this.#session ? "steady" : "disconnected");
+      if (!this.#programmed && this.#session) {
+        this.#programmed = true;
+        this.resolver.askUnknown();
+      }
       this.#announceNew();
       return;
     }
@@ -323,6 +330,7 @@ export class NodeController {
   }
 
   #flood(segment: number, frame: Buffer, what: string): void {
+    if (!this.#programmed) return;
     this.#session?.sendDroppable(
       {
         type: "packet_out",

@@ -1,9 +1,9 @@
-import { BadRequest, type ApiSource } from "../controller/api/server.ts";
+import { type ApiSource, BadRequest } from "../controller/api/server.ts";
 import type { FlowView, NeighbourView, PlanView, PortView, SlotsView } from "../controller/api/views.ts";
+import { flowText } from "../controller/flow-text.ts";
 import type { NodeController } from "../controller/node.ts";
 import { describeOp } from "../controller/reconcile/describe.ts";
 import { formatIpv4, formatMac } from "../openflow/packet/address.ts";
-import { flowText } from "../controller/flow-text.ts";
 import { compile } from "../pipeline/compile.ts";
 import { parseCookie } from "../pipeline/cookies.ts";
 import { eligibility, healthOf } from "../pipeline/eligibility.ts";
@@ -55,7 +55,17 @@ function portViews(n: NodeController): PortView[] {
   const missing = n.topology.segments.flatMap((s) =>
     s.ports
       .filter((p) => !/[*?]/.test(p.name) && !present.has(p.name))
-      .map((p): PortView => ({ node, name: p.name, ofport: null, segment: s.name, role: p.role, state: "missing", mac: null })),
+      .map(
+        (p): PortView => ({
+          node,
+          name: p.name,
+          ofport: null,
+          segment: s.name,
+          role: p.role,
+          state: "missing",
+          mac: null,
+        }),
+      ),
   );
   return [
     ...attached.map(
@@ -172,7 +182,9 @@ async function slotViews(deps: ViewDeps, only: string | undefined): Promise<Slot
 }
 
 /** Packets and bytes by pool and member, from the flows of the slots table. */
-async function slotCounters(nodes: readonly NodeController[]): Promise<Map<string, { packets: bigint; bytes: bigint }>> {
+async function slotCounters(
+  nodes: readonly NodeController[],
+): Promise<Map<string, { packets: bigint; bytes: bigint }>> {
   const sums = new Map<string, { packets: bigint; bytes: bigint }>();
   for (const n of nodes) {
     if (!n.session) continue;

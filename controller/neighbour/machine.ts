@@ -317,7 +317,9 @@ function wanted(n: Nud, now: number, config: NudConfig): Step {
 /** Spread over a second: a controller that comes back adopts all next hops at once. */
 function adopt(n: Nud, mac: number, port: number, now: number, random: number, config: NudConfig): Step {
   if (published(n)) {
-    return n.mac === mac && n.port === port && n.state !== "stale" ? quiet(n) : startProbe({ ...n, mac, port }, now, config);
+    return n.mac === mac && n.port === port && n.state !== "stale"
+      ? quiet(n)
+      : startProbe({ ...n, mac, port }, now, config);
   }
   return quiet({
     ...n,

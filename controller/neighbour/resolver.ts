@@ -3,8 +3,8 @@ import { formatIpv4, formatMac } from "../../openflow/packet/address.ts";
 import { buildArpRequest } from "../../openflow/packet/arp.ts";
 import { nextHops } from "../../pipeline/addresses.ts";
 import type { DesiredState, Neighbour, Segment, Topology } from "../../pipeline/model.ts";
-import { type NeighbourKey, NeighbourTable, type TableEffect } from "./table.ts";
 import { published } from "./machine.ts";
+import { type NeighbourKey, NeighbourTable, type TableEffect } from "./table.ts";
 
 export interface ResolverDeps {
   readonly log: Logger;
@@ -78,6 +78,11 @@ export class NeighbourResolver {
     for (const n of held) this.#event(n, { kind: "adopt", mac: n.mac, port: n.ofport });
   }
 
+  /** Asks at once for every next hop that has no MAC: questions sent before the switch could flood them are lost. */
+  askUnknown(): void {
+    for (const { key, nud } of this.#table.entries()) if (!published(nud)) this.#event(key, { kind: "reset" });
+  }
+
   /** An ARP packet from `ip`; `solicited` when it is a reply addressed to us. */
   heard(arp: NeighbourKey & { readonly mac: number; readonly ofport: number; readonly solicited: boolean }): void {
     this.#event(arp, { kind: arp.solicited ? "reply" : "hint", mac: arp.mac, port: arp.ofport });
@@ -87,7 +92,9 @@ export class NeighbourResolver {
   wanted(packet: NeighbourKey & { readonly frame: Buffer }): void {
     const segment = this.#segments.get(packet.segment);
     if (!segment || this.#stopped) return;
-    this.#run(this.#table.enqueue({ segment: packet.segment, ip: packet.ip }, packet.frame, performance.now(), Math.random()));
+    this.#run(
+      this.#table.enqueue({ segment: packet.segment, ip: packet.ip }, packet.frame, performance.now(), Math.random()),
+    );
   }
 
   portDown(ofport: number): void {
@@ -137,7 +144,10 @@ export class NeighbourResolver {
           break;
         case "conflict": {
           const [a, b] = e.macs.map((m) => formatMac(m));
-          this.#deps.conflict(e.key.segment, `${formatIpv4(e.key.ip)} is claimed by ${a} and ${b}; the first is believed`);
+          this.#deps.conflict(
+            e.key.segment,
+            `${formatIpv4(e.key.ip)} is claimed by ${a} and ${b}; the first is believed`,
+          );
           break;
         }
         default:
@@ -177,6 +187,9 @@ export class NeighbourResolver {
     clearTimeout(this.#timer);
     const next = this.#table.nextDeadline();
     if (next === undefined || this.#stopped) return;
-    this.#timer = setTimeout(() => this.#run(this.#table.tick(performance.now(), Math.random)), Math.max(1, next - performance.now()));
+    this.#timer = setTimeout(
+      () => this.#run(this.#table.tick(performance.now(), Math.random)),
+      Math.max(1, next - performance.now()),
+    );
   }
 }

@@ -1,4 +1,13 @@
-import { DEFAULT_NUD, NEW_NUD, type Nud, type NudConfig, type NudEffect, type NudEvent, published, step } from "./machine.ts";
+import {
+  DEFAULT_NUD,
+  NEW_NUD,
+  type Nud,
+  type NudConfig,
+  type NudEffect,
+  type NudEvent,
+  published,
+  step,
+} from "./machine.ts";
 
 /** A next hop: an address in a segment. */
 export interface NeighbourKey {
@@ -92,7 +101,8 @@ export class NeighbourTable {
     if (event.kind === "reply") this.counters.replies++;
     let entry = this.#entries.get(id(key));
     if (!entry) {
-      if (event.kind === "reply" || event.kind === "hint" || event.kind === "port_down" || event.kind === "reset") return [];
+      if (event.kind === "reply" || event.kind === "hint" || event.kind === "port_down" || event.kind === "reset")
+        return [];
       if (event.kind === "use" && !event.inUse) return [];
       entry = { key, nud: NEW_NUD, queue: [] };
       this.#entries.set(id(key), entry);

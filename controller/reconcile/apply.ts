@@ -2,10 +2,8 @@ import { FlowCommand, NO_BUFFER } from "../../openflow/messages/flow.ts";
 import { GROUP_ANY, GroupCommand } from "../../openflow/messages/group.ts";
 import { MeterCommand } from "../../openflow/messages/meter.ts";
 import { Port } from "../../openflow/messages/port.ts";
-import type { FlowIdentity } from "../../pipeline/identity.ts";
 import type { Plan, PlanOp } from "../../pipeline/diff.ts";
-
-import type { FlowBody } from "../../pipeline/identity.ts";
+import type { FlowBody, FlowIdentity } from "../../pipeline/identity.ts";
 import { SessionClosed, SwitchError } from "../session/requests.ts";
 import type { Outgoing, Session } from "../session/session.ts";
 import { type BundleItem, sendBundle } from "./bundle.ts";
@@ -60,7 +58,13 @@ const message = (op: PlanOp): Outgoing => {
     case "flow-add":
       return flowMod(FlowCommand.add, op.flow, op.flow);
     case "flow-delete":
-      return flowMod(FlowCommand.deleteStrict, op.flow, { ...op.flow, instructions: [], idleTimeout: 0, hardTimeout: 0, flags: 0 });
+      return flowMod(FlowCommand.deleteStrict, op.flow, {
+        ...op.flow,
+        instructions: [],
+        idleTimeout: 0,
+        hardTimeout: 0,
+        flags: 0,
+      });
   }
 };
 

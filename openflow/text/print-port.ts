@@ -63,7 +63,10 @@ export const portModText = (m: MessageOfType<"port_mod">): string =>
   `     advertise: ${(m.advertise & FEATURE_BITS) === 0 ? "UNCHANGED" : features(m.advertise)}\n`;
 
 export const portDescText = (m: MessageOfType<"port_desc_reply">): string =>
-  `\n${[...m.ports].sort((a, b) => key(a.portNo) - key(b.portNo)).map(formatPortDesc).join("")}`;
+  `\n${[...m.ports]
+    .sort((a, b) => key(a.portNo) - key(b.portNo))
+    .map(formatPortDesc)
+    .join("")}`;
 
 /** ovs-ofctl sorts by the 16-bit port number of OpenFlow 1.0. */
 const key = (port: number): number => port & 0xffff;

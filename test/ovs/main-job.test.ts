@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NeighbourView, PlanView, StatusView } from "../../controller/api/views.ts";
-import { describeOvs } from "../support/ovs.ts";
 import { eventually, type NodeUnderTest, packets, startLoad, startNode } from "../support/node-under-test.ts";
+import { describeOvs } from "../support/ovs.ts";
 
 const VIP = "192.168.5.21";
 const GATEWAY = "192.168.5.20";
@@ -136,7 +136,8 @@ describeOvs("the main job on a real switch", () => {
     const { lab } = node;
     await lab.ovs.ofctl("add-flow", lab.bridge, "table=1,priority=7,cookie=0x1234,udp,tp_dst=9999,actions=drop");
     const load = await startLoad(lab, "client", `http://${VIP}/`, 50, 30);
-    for (const table of [1, 10, 11, 12, 20]) await lab.ovs.ofctl("del-flows", lab.bridge, `table=${table},cookie=0x4c42000000000000/0xffff000000000000`);
+    for (const table of [1, 10, 11, 12, 20])
+      await lab.ovs.ofctl("del-flows", lab.bridge, `table=${table},cookie=0x4c42000000000000/0xffff000000000000`);
     await eventually("the deleted flows are back", 12_000, async () => {
       const dump = await lab.ovs.ofctl("dump-flows", lab.bridge, "table=11");
       return dump.split("\n").length > 1024 && (await emptyPlan()) ? true : undefined;
