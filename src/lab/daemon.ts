@@ -89,7 +89,12 @@ export async function waitSteady(web: string, ms: number): Promise<void> {
 /** @throws LabError when somebody listens on HOST:PORT. */
 export async function requireFreePort(hostPort: string): Promise<void> {
   const { host, port } = parseHostPort(hostPort);
-  const problem = await listenProblem(host, port);
+  let problem = await listenProblem(host, port);
+  // The sockets of a process that was just killed live on until its last thread has ended.
+  for (let tries = 0; problem === "EADDRINUSE" && tries < 20; tries++) {
+    await sleep(50);
+    problem = await listenProblem(host, port);
+  }
   if (problem === undefined) return;
   throw new LabError(
     problem === "EADDRINUSE"
