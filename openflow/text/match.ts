@@ -3,9 +3,10 @@ import { fieldByName } from "../fields.ts";
 import { type FlowKey, flowKey, maskAt, type Place, valueAt } from "../flow-key.ts";
 import type { Match } from "../match.ts";
 import { neededBytes, type RawOxm } from "../oxm.ts";
-import { EtherType, IpProto } from "../prerequisites.ts";
+import { EtherType, etherType, IpProto } from "../prerequisites.ts";
 import { formatFlags, formatSignedFlags, TCP_FLAGS } from "./flags.ts";
 import { formatPort } from "./ports.ts";
+import { protocol } from "./protocol.ts";
 import { formatFragment, formatPacketType, formatValue, hex } from "./value.ts";
 
 /** What a field of integers looks like in a match, which for some is not what set_field prints. */
@@ -54,47 +55,12 @@ const when =
 const hex4 = (n: number): string => `0x${n.toString(16).padStart(4, "0")}`;
 const hex5 = (n: number): string => `0x${n.toString(16).padStart(5, "0")}`;
 
-/** The EtherType for the purposes of names: that of the packet type when it has one, else the frame's. */
-function typeOf(key: FlowKey): number {
-  const packet = valueAt(key, "packet_type");
-  return packet >>> 16 === 1 ? packet & 0xffff : valueAt(key, "eth_type");
-}
 const isType =
   (...types: number[]) =>
   (key: FlowKey): boolean =>
-    types.includes(typeOf(key));
+    types.includes(etherType(key));
 const isArp = isType(EtherType.arp, EtherType.rarp);
 const isV6 = isType(EtherType.ipv6);
-
-const SHORT: Readonly<Record<number, string>> = {
-  [EtherType.arp]: "arp",
-  [EtherType.rarp]: "rarp",
-  [EtherType.mpls]: "mpls",
-  [EtherType.mplsMcast]: "mplsm",
-};
-const SHORT_V4: Readonly<Record<number, string>> = {
-  [IpProto.icmp]: "icmp",
-  [IpProto.tcp]: "tcp",
-  [IpProto.udp]: "udp",
-  [IpProto.sctp]: "sctp",
-};
-const SHORT_V6: Readonly<Record<number, string>> = {
-  [IpProto.icmpv6]: "icmp6",
-  [IpProto.tcp]: "tcp6",
-  [IpProto.udp]: "udp6",
-  [IpProto.sctp]: "sctp6",
-};
-
-/** The protocol word, and what it has said already: the type, the IP protocol. */
-function protocol(key: FlowKey): { readonly word: string | undefined; readonly saysProto: boolean } {
-  if (!place(key, "eth_type")) return { word: undefined, saysProto: false };
-  const type = typeOf(key);
-  const proto = place(key, "nw_proto");
-  const table = type === EtherType.ipv4 ? SHORT_V4 : type === EtherType.ipv6 ? SHORT_V6 : undefined;
-  if (!table) return { word: SHORT[type], saysProto: false };
-  const word = proto && table[Number(proto.value)];
-  return word ? { word, saysProto: true } : { word: type === EtherType.ipv4 ? "ip" : "ipv6", saysProto: false };
-}
 
 const protocolWord: Line = (key) => protocol(key).word;
 const ethType: Line = (key) =>
@@ -200,7 +166,7 @@ const l4 =
 const isL4 =
   (proto: number, ...types: number[]) =>
   (key: FlowKey): boolean =>
-    types.includes(typeOf(key)) && valueAt(key, "nw_proto") === proto;
+    types.includes(etherType(key)) && valueAt(key, "nw_proto") === proto;
 const isIcmp = isL4(IpProto.icmp, EtherType.ipv4);
 const isIcmp6 = isL4(IpProto.icmpv6, EtherType.ipv6);
 const isTcp = isL4(IpProto.tcp, EtherType.ipv4, EtherType.ipv6);
