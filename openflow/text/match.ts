@@ -153,14 +153,12 @@ const tunnelOption =
 
 /** Ports and the like: decimal, in hexadecimal under a mask, even for 0. */
 const l4 =
-  (name: string, slot: FieldName): Line =>
+  (name: string, slot: FieldName, full = 0xffff): Line =>
   (key) => {
     const p = place(key, slot);
     if (!p) return undefined;
     const mask = Number(p.mask);
-    return mask === 0xffff || mask === 0xff
-      ? `${name}=${p.value}`
-      : `${name}=0x${p.value.toString(16)}/0x${mask.toString(16)}`;
+    return (mask & full) === full ? `${name}=${p.value}` : `${name}=0x${p.value.toString(16)}/0x${mask.toString(16)}`;
   };
 
 const isL4 =
@@ -255,8 +253,8 @@ const LINES: readonly Entry[] = [
   ["mpls_ttl", bare("mpls_ttl", "mpls_ttl")],
   ["mpls_bos", bare("mpls_bos", "mpls_bos")],
   ["ip_frag", fragment],
-  ["tcp_src", when(isAnyIcmp, l4("icmp_type", "tcp_src"))],
-  ["tcp_dst", when(isAnyIcmp, l4("icmp_code", "tcp_dst"))],
+  ["tcp_src", when(isAnyIcmp, l4("icmp_type", "tcp_src", 0xff))],
+  ["tcp_dst", when(isAnyIcmp, l4("icmp_code", "tcp_dst", 0xff))],
   ["tcp_src", when(hasPorts, l4("tp_src", "tcp_src"))],
   ["tcp_dst", when(hasPorts, l4("tp_dst", "tcp_dst"))],
   ["nd_target", when(isIcmp6, own("nd_target"))],

@@ -8,39 +8,41 @@ import { ParseError } from "./parse-error.ts";
 import { integer, parseValue } from "./value.ts";
 
 /** Words without a value: the EtherType they stand for, and the IP protocol. */
-const PROTOCOLS: Readonly<Record<string, readonly [ethType: number, ipProto?: number]>> = {
-  ip: [EtherType.ipv4],
-  ipv4: [EtherType.ipv4],
-  icmp: [EtherType.ipv4, IpProto.icmp],
-  tcp: [EtherType.ipv4, IpProto.tcp],
-  udp: [EtherType.ipv4, IpProto.udp],
-  sctp: [EtherType.ipv4, IpProto.sctp],
-  ipv6: [EtherType.ipv6],
-  icmp6: [EtherType.ipv6, IpProto.icmpv6],
-  tcp6: [EtherType.ipv6, IpProto.tcp],
-  udp6: [EtherType.ipv6, IpProto.udp],
-  sctp6: [EtherType.ipv6, IpProto.sctp],
-  arp: [EtherType.arp],
-  rarp: [EtherType.rarp],
-  mpls: [EtherType.mpls],
-  mplsm: [EtherType.mplsMcast],
-};
+const PROTOCOLS: ReadonlyMap<string, readonly [ethType: number, ipProto?: number]> = new Map(
+  Object.entries<readonly [ethType: number, ipProto?: number]>({
+    ip: [EtherType.ipv4],
+    ipv4: [EtherType.ipv4],
+    icmp: [EtherType.ipv4, IpProto.icmp],
+    tcp: [EtherType.ipv4, IpProto.tcp],
+    udp: [EtherType.ipv4, IpProto.udp],
+    sctp: [EtherType.ipv4, IpProto.sctp],
+    ipv6: [EtherType.ipv6],
+    icmp6: [EtherType.ipv6, IpProto.icmpv6],
+    tcp6: [EtherType.ipv6, IpProto.tcp],
+    udp6: [EtherType.ipv6, IpProto.udp],
+    sctp6: [EtherType.ipv6, IpProto.sctp],
+    arp: [EtherType.arp],
+    rarp: [EtherType.rarp],
+    mpls: [EtherType.mpls],
+    mplsm: [EtherType.mplsMcast],
+  }),
+);
 
 /** Names that ovs-ofctl prints in a match although no field has them. */
-const PRINTED: Readonly<Record<string, FieldName>> = {
-  gtpu_flags: "tun_gtpu_flags",
-  gtpu_msgtype: "tun_gtpu_msgtype",
-  dl_vlan_pcp: "vlan_pcp",
-};
+const PRINTED: ReadonlyMap<string, FieldName> = new Map([
+  ["gtpu_flags", "tun_gtpu_flags"],
+  ["gtpu_msgtype", "tun_gtpu_msgtype"],
+  ["dl_vlan_pcp", "vlan_pcp"],
+]);
 
 /** Fields of Open vSwitch that OpenFlow has no code point for. */
 const UNSENDABLE: readonly string[] = ["skb_priority", "tun_ttl", "tun_tos"];
 
 const WORDS: readonly string[] = [
-  ...Object.keys(PROTOCOLS),
+  ...PROTOCOLS.keys(),
   "eth",
   "dl_vlan",
-  ...Object.keys(PRINTED),
+  ...PRINTED.keys(),
   ...fields.flatMap((f) => [f.name, ...f.aliases]),
 ];
 
@@ -91,7 +93,7 @@ export function parseMatch(text: string): Match {
     named.push({ field, word });
   };
   for (const word of packetTypeFirst([...words(text)])) {
-    const protocol = word.value === undefined ? PROTOCOLS[word.name] : undefined;
+    const protocol = word.value === undefined ? PROTOCOLS.get(word.name) : undefined;
     if (protocol) {
       add(def("eth_type"), protocol[0], undefined, word);
       if (protocol[1] !== undefined) add(def("nw_proto"), protocol[1], undefined, word);
@@ -124,7 +126,7 @@ function packetTypeFirst(all: readonly Word[]): readonly Word[] {
 }
 
 function fieldOf(word: Word): FieldDef<FieldName> {
-  const field = fieldByName(PRINTED[word.name] ?? word.name);
+  const field = fieldByName(PRINTED.get(word.name) ?? word.name);
   if (field) return field;
   if (UNSENDABLE.includes(word.name)) {
     throw new ParseError(word.at, `OpenFlow has no way to say ${word.name}`, []);
