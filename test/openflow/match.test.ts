@@ -136,7 +136,8 @@ describe("a match on the wire", () => {
 
   test.each([
     ["0001", "OFPBRC_BAD_LEN"],
-    ["0000000400000000", "OFPBMC_BAD_TYPE"],
+    ["0002000400000000", "OFPBMC_BAD_TYPE"],
+    ["0000000400000000", "OFPBMC_BAD_LEN"],
     ["0001000300000000", "OFPBMC_BAD_LEN"],
     ["0001000c80000004", "OFPBMC_BAD_LEN"],
     ["0001000780000000", "OFPBMC_BAD_LEN"],
@@ -145,6 +146,46 @@ describe("a match on the wire", () => {
   ])("%s is refused with %s", (hex, code) => {
     const b = Buffer.from(hex, "hex");
     expect(() => match.fence(b, 0, b.length)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe("a match of OpenFlow 1.1's fixed layout", () => {
+  /** Everything wildcarded but what `fields` writes; `wildcards` has a 1 for each field that is not given. */
+  function standard(wildcards: number, fields: (b: Buffer) => void): Buffer {
+    const b = Buffer.alloc(88);
+    b.writeUInt16BE(88, 2);
+    b.writeUInt32BE(wildcards, 8);
+    for (const at of [18, 30, 48, 56, 80]) b.fill(0xff, at, at + (at < 48 ? 6 : at < 80 ? 4 : 8));
+    fields(b);
+    return b;
+  }
+
+  test("is read as fields", () => {
+    const b = standard(0x3c6 & ~0x28 & ~0x80, (x) => {
+      x.writeUInt32BE(3, 4);
+      x.writeUInt16BE(0x0800, 40);
+      x[43] = 6;
+      x.writeUInt32BE(0x0a000000, 52);
+      x.writeUInt32BE(0x00ffffff, 56);
+      x.writeUInt16BE(80, 62);
+    });
+    const m = decode(b);
+    expect(m).toEqual([
+      { field: "in_port", value: 3 },
+      { field: "eth_type", value: 0x0800 },
+      { field: "ip_dst", value: 0x0a000000, mask: 0xff000000 },
+      { field: "nw_proto", value: 6 },
+      { field: "tcp_dst", value: 80 },
+    ]);
+    expect(decode(encode(m))).toEqual(m);
+  });
+
+  test("with a port that no version has, or a VLAN beyond 4095, is refused", () => {
+    const port = standard(0x3fe, (x) => x.writeUInt32BE(0xff00, 4));
+    const vlan = standard(0x3fd, (x) => x.writeUInt16BE(0x1000, 36));
+    for (const b of [port, vlan]) {
+      expect(() => match.fence(b, 0, b.length)).toThrow(expect.objectContaining({ code: "OFPBMC_BAD_VALUE" }));
+    }
   });
 });
 
