@@ -151,10 +151,7 @@ function ipv4({ b, at }: Cursor): Part {
   const offset = b.readUInt16BE(at + 6);
   return ip({
     version: 4,
-    addresses: [
-      `nw_src=${formatIpv4(b.readUInt32BE(at + 12))}`,
-      `nw_dst=${formatIpv4(b.readUInt32BE(at + 16))}`,
-    ],
+    addresses: [`nw_src=${formatIpv4(b.readUInt32BE(at + 12))}`, `nw_dst=${formatIpv4(b.readUInt32BE(at + 16))}`],
     proto: b[at + 9] as number,
     tos: b[at + 1] as number,
     ttl: b[at + 8] as number,

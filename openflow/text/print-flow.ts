@@ -1,10 +1,11 @@
 import type { Match } from "../match.ts";
 import type { MessageOfType } from "../messages/all.ts";
-import { formatInstructions } from "./actions.ts";
 import { FlowCommand } from "../messages/flow.ts";
+import { formatInstructions } from "./actions.ts";
 import { duration, hex } from "./bytes.ts";
 import { formatMatch } from "./match.ts";
-import { formatPort, widenPort } from "./port.ts";
+import { widenPort } from "./output.ts";
+import { formatPort } from "./ports.ts";
 
 const DEFAULT_PRIORITY = 0x8000;
 const ANY = 0xffff_ffff;
@@ -21,8 +22,7 @@ export function formatPriorityMatch(match: Match, priority: number): string {
 const spaced = (text: string): string => (text === "" ? "" : `${text} `);
 
 const FLAGS = ["send_flow_rem", "check_overlap", "reset_counts", "no_packet_counts", "no_byte_counts"];
-const flags = (bits: number): string =>
-  FLAGS.map((name, i) => ((bits & (1 << i)) === 0 ? "" : `${name} `)).join("");
+const flags = (bits: number): string => FLAGS.map((name, i) => ((bits & (1 << i)) === 0 ? "" : `${name} `)).join("");
 
 const COMMANDS = ["ADD", "MOD", "MOD_STRICT", "DEL", "DEL_STRICT"];
 
@@ -87,10 +87,19 @@ const REASONS = ["idle", "hard", "delete", "group_delete", "meter_delete", "evic
 /** Why a flow went away. */
 export const removedReason = (reason: number): string => REASONS[reason] ?? String(reason);
 
-interface RemovedText extends Pick<
-  MessageOfType<"flow_removed">,
-  "cookie" | "durationSec" | "durationNsec" | "idleTimeout" | "packetCount" | "byteCount" | "reason" | "match" | "priority"
-> {
+interface RemovedText
+  extends Pick<
+    MessageOfType<"flow_removed">,
+    | "cookie"
+    | "durationSec"
+    | "durationNsec"
+    | "idleTimeout"
+    | "packetCount"
+    | "byteCount"
+    | "reason"
+    | "match"
+    | "priority"
+  > {
   readonly hardTimeout: number;
   readonly tableId: number;
 }

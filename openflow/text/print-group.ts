@@ -2,7 +2,7 @@ import type { MessageOfType } from "../messages/all.ts";
 import { GROUP_ALL, GROUP_ANY, GroupType } from "../messages/group.ts";
 import { formatActions } from "./actions.ts";
 import { duration } from "./bytes.ts";
-import { formatPort } from "./port.ts";
+import { formatPort } from "./ports.ts";
 
 type GroupDesc = MessageOfType<"group_desc_reply">["groups"][number];
 export type Bucket = GroupDesc["buckets"][number];
@@ -39,7 +39,8 @@ export const groupModText = (m: MessageOfType<"group_mod">): string =>
 export const groupDescText = (m: MessageOfType<"group_desc_reply">): string =>
   `\n${m.groups.map((g) => ` ${formatGroup(g.groupId, g.groupType, g.buckets)}\n`).join("")}`;
 
-export const groupRequestText = (m: MessageOfType<"group_stats_request">): string => ` group_id=${groupName(m.groupId)}`;
+export const groupRequestText = (m: MessageOfType<"group_stats_request">): string =>
+  ` group_id=${groupName(m.groupId)}`;
 
 export function groupStatsText(m: MessageOfType<"group_stats_reply">): string {
   let out = "";

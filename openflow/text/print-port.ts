@@ -1,7 +1,7 @@
 import type { MessageOfType } from "../messages/all.ts";
 import { formatMac } from "./address.ts";
 import { bitNames, duration } from "./bytes.ts";
-import { formatPort } from "./port.ts";
+import { formatPort } from "./ports.ts";
 
 const CONFIG = ["PORT_DOWN", undefined, "NO_RECV", undefined, undefined, "NO_FWD", "NO_PACKET_IN"];
 /** Bits OpenFlow 1.1 and later define; ovs-ofctl drops the others. */
@@ -63,7 +63,10 @@ export const portModText = (m: MessageOfType<"port_mod">): string =>
   `     advertise: ${(m.advertise & FEATURE_BITS) === 0 ? "UNCHANGED" : features(m.advertise)}\n`;
 
 export const portDescText = (m: MessageOfType<"port_desc_reply">): string =>
-  `\n${[...m.ports].sort((a, b) => key(a.portNo) - key(b.portNo)).map(formatPortDesc).join("")}`;
+  `\n${[...m.ports]
+    .sort((a, b) => key(a.portNo) - key(b.portNo))
+    .map(formatPortDesc)
+    .join("")}`;
 
 /** ovs-ofctl sorts by the 16-bit port number of OpenFlow 1.0. */
 const key = (port: number): number => port & 0xffff;
