@@ -46,10 +46,11 @@ export function bitNames(bits: number, names: readonly (string | undefined)[], s
 /** A number as ovs-ofctl prints it in hex. */
 export const hex = (n: number | bigint): string => `0x${n.toString(16)}`;
 
-/** Seconds with as many of the nine decimals as are not zero at the end. */
+/** Seconds with no decimals, three when that is exact, or nine. */
 export function duration(sec: number, nsec: number): string {
   if (nsec === 0) return `${sec}s`;
-  return `${sec}.${String(nsec).padStart(9, "0").replace(/0+$/, "")}s`;
+  const [fraction, digits] = nsec % 1_000_000 === 0 ? [nsec / 1_000_000, 3] : [nsec, 9];
+  return `${sec}.${String(fraction).padStart(digits, "0")}s`;
 }
 
 /** Bytes as pairs of hex digits with dots between. */
