@@ -1,5 +1,5 @@
 /** The topology file: read, checked and made into the model, or refused with everything that is wrong in it. */
-import { LineCounter, type ParsedNode, parseDocument, type YAMLError } from "yaml";
+import { type ParsedNode, parseDocument, type YAMLError } from "yaml";
 import { type IdBook, noIdBook } from "../../pipeline/ids.ts";
 import type { Topology } from "../../pipeline/model.ts";
 import { buildTopology } from "./build.ts";
@@ -27,6 +27,23 @@ const maxSyntaxErrors = 20;
 const syntaxMessage = (error: YAMLError): string =>
   `YAML: ${syntaxMessages[error.code] ?? error.message.split("\n")[0]!}`;
 
+/**
+ * Line and column of an offset, both from 1. The library's own counter is wrong in broken text: its lexer tells it of
+ * lines only as far as it understands them.
+ */
+const positions = (text: string): ((offset: number) => { readonly line: number; readonly column: number }) => {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (offset) => {
+    let line = 0;
+    // The last line that starts at or before the offset, by halving: a large file can have as many errors as lines.
+    for (let step = 2 ** Math.floor(Math.log2(starts.length)); step >= 1; step /= 2) {
+      if (line + step < starts.length && starts[line + step]! <= offset) line += step;
+    }
+    return { line: line + 1, column: offset - starts[line]! + 1 };
+  };
+};
+
 const check = (file: TopologyFile, complete: boolean, report: Report): void => {
   checkNodes(file, report);
   checkSegments(file, report);
@@ -43,26 +60,21 @@ const check = (file: TopologyFile, complete: boolean, report: Report): void => {
  * @param previous the numbers that objects have so far; they keep them
  */
 export const parseTopology = (text: string, file: string, previous: IdBook = noIdBook): TopologyResult => {
-  const lines = new LineCounter();
   const found: { readonly at: At; readonly message: string; readonly allowed?: string }[] = [];
   const report: Report = (at, message, allowed) => {
     found.push({ at, message, ...(allowed === undefined ? {} : { allowed }) });
   };
   const start = { field: "", offset: 0 };
-  const failure = (): TopologyResult => ({
-    ok: false,
-    errors: found
+  const failure = (): TopologyResult => {
+    const position = positions(text);
+    const errors = found
       .toSorted((a, b) => a.at.offset - b.at.offset)
-      .map(({ at, message, allowed }) => {
-        const { line, col } = lines.linePos(at.offset);
-        // An empty text has no line start that the counter could know.
-        const position = { file, line: Math.max(line, 1), column: Math.max(col, 1) };
-        return { ...position, field: at.field, message, ...(allowed === undefined ? {} : { allowed }) };
-      }),
-  });
+      .map(({ at, ...rest }): ConfigError => ({ file, ...position(at.offset), field: at.field, ...rest }));
+    return { ok: false, errors };
+  };
   try {
     // Duplicate keys are found by the records, which know the field's path.
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+    const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false });
     for (const error of [...document.errors, ...document.warnings].slice(0, maxSyntaxErrors)) {
       report({ field: "", offset: error.pos[0] }, syntaxMessage(error));
     }

@@ -205,7 +205,14 @@ describe("any damage", () => {
         const text = edits.reduce((t, d) => t.slice(0, d.at) + d.insert + t.slice(d.at + d.remove), valid);
         const result = parseTopology(text, "t.yaml");
         if (result.ok) {
-          expect(result.topology.nodes.length + result.topology.segments.length).toBeGreaterThanOrEqual(0);
+          const { segments, loadBalancers } = result.topology;
+          const ids = segments.map((segment) => segment.id);
+          expect(new Set(ids).size).toBe(ids.length);
+          for (const lb of loadBalancers) {
+            for (const vip of lb.vips) expect(ids).toContain(vip.segment);
+            const pools = [undefined, ...lb.pools.map((pool) => pool.id)];
+            for (const listener of lb.listeners) expect(pools).toContain(listener.poolId);
+          }
           return;
         }
         expect(result.errors.length).toBeGreaterThan(0);
