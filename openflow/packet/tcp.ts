@@ -71,18 +71,19 @@ export const parseTcp = (segment: Uint8Array): TcpRepr | undefined => {
  * @returns undefined when a length byte is missing, below 2 or points past the end.
  */
 export const parseTcpOptions = (options: Uint8Array): readonly TcpOption[] | undefined => {
+  const bytes = bufferOf(options);
   const found: TcpOption[] = [];
   let at = 0;
-  while (at < options.length) {
-    const kind = options[at]!;
+  while (at < bytes.length) {
+    const kind = bytes[at]!;
     if (kind === OPTION_END) break;
     if (kind === OPTION_NOP) {
       at += 1;
       continue;
     }
-    const length = options[at + 1];
-    if (length === undefined || length < 2 || at + length > options.length) return undefined;
-    found.push({ kind, data: options.subarray(at + 2, at + length) });
+    const length = bytes[at + 1];
+    if (length === undefined || length < 2 || at + length > bytes.length) return undefined;
+    found.push({ kind, data: bytes.subarray(at + 2, at + length) });
     at += length;
   }
   return found;
