@@ -2,6 +2,7 @@
  * The whole program of a switch from the whole desired state. Nothing is kept between two calls: a learned MAC, a
  * failed member or an edited listener is simply another state.
  */
+import { EncodeError } from "../openflow/errors.ts";
 import type { Instruction } from "../openflow/instruction-values.ts";
 import type { OxmField } from "../openflow/match.ts";
 import { parseCookie } from "./cookies.ts";
@@ -93,6 +94,15 @@ const checkFlow = (
   }
 };
 
+const encoded = (flow: FlowSpec): string => {
+  try {
+    return bodyKey(flow.instructions);
+  } catch (e) {
+    if (!(e instanceof EncodeError)) throw e;
+    throw new CompileError(`${nameOf(flow)}: ${e.message}`);
+  }
+};
+
 const bitsOf = (f: OxmField): bigint => (f.mask === undefined ? -1n : BigInt(f.mask));
 
 /** Whether some packet matches both; they match on the same fields. */
@@ -178,7 +188,7 @@ export const compile = (state: DesiredState, parts: readonly Feature[] = feature
   for (const feature of parts) {
     for (const flow of feature.flows(state)) {
       checkFlow(flow, feature, groupIds, meterIds);
-      const compiled = { ...flow, key: canonicalFlowKey(flow), body: bodyKey(flow.instructions) };
+      const compiled = { ...flow, key: canonicalFlowKey(flow), body: encoded(flow) };
       const other = flows.get(compiled.key);
       if (other !== undefined) throw new CompileError(`${nameOf(flow)} has the match of ${nameOf(other)}`);
       flows.set(compiled.key, compiled);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { controller, group, output, resubmit } from "../../openflow/build.ts";
+import { controller, group, output, resubmit, setField } from "../../openflow/build.ts";
 import { CompileError, compile } from "../../pipeline/compile.ts";
 import { cookie, type FeatureName } from "../../pipeline/cookies.ts";
 import type { Feature } from "../../pipeline/features/feature.ts";
@@ -84,6 +84,11 @@ describe("compile refuses", () => {
       actions: [output(2)],
     });
     expect(compiling(net(8, 1), elsewhere)).not.toThrow();
+  });
+
+  test("a number that does not fit its field", () => {
+    expect(compiling(flow({ actions: [setField("eth_dst", -1)] }))).toThrow(CompileError);
+    expect(compiling(flow({ actions: [setField("eth_dst", -1)] }))).toThrow(/vip, none 0.*eth_dst/);
   });
 
   test("groups and meters that are not there", () => {

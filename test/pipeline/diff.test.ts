@@ -88,7 +88,7 @@ const arbitraryState: fc.Arbitrary<DesiredState> = fc
       ...s,
       routes: route ? s.routes : [],
       ports: s.ports.map((p, i) => ({ ...p, up: up[i]! })),
-      neighbours: s.neighbours.map((n, i) => ({ ...n, mac: macs[i]! & ~1 })),
+      neighbours: s.neighbours.map((n, i) => ({ ...n, mac: macs[i]! })),
       health: new Map(health.map((h, i) => [i + 1, h])),
       loadBalancers: s.loadBalancers.map((lb) => ({
         ...lb,
