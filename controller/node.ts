@@ -209,7 +209,7 @@ export class NodeController {
 
   async #round(reasons: readonly string[]): Promise<RoundResult> {
     const session = this.#session;
-    if (!session || session.state !== "ready") return { kind: "unknown", reason: "the switch is not connected" };
+    if (session?.state !== "ready") return { kind: "unknown", reason: "the switch is not connected" };
     const observed = await observe(session);
     if (!this.#adopted) {
       this.resolver.adopt(readNeighbours(observed.flows, this.#topology));
