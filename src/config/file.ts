@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { ConfigError } from "./errors.ts";
 
 /** Bytes. A topology of a thousand segments has some hundred thousand; what is larger is not a topology. */
-export const maxFileSize = 4 * 1024 * 1024;
+const maxFileSize = 4 * 1024 * 1024;
 
 export type FileText =
   | { readonly ok: true; readonly text: string }
@@ -27,7 +27,7 @@ const readBytes = (fd: number): Buffer => {
 };
 
 /** UTF-8 text without NUL; the error says in which line and column the bad byte is. */
-export const decodeText = (bytes: Uint8Array, file: string): FileText => {
+const decodeText = (bytes: Uint8Array, file: string): FileText => {
   const fail = (line: number, column: number, message: string): FileText => ({
     ok: false,
     errors: [{ file, line, column, field: "", message }],

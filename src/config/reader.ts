@@ -22,7 +22,7 @@ export interface Located<T> {
 export type Report = (at: At, message: string, allowed?: string) => void;
 
 /** One pass over a document. */
-export interface Reading {
+interface Reading {
   readonly document: Document.Parsed;
   readonly report: Report;
   /** How many aliases have been followed: nested ones multiply, so there is a limit. */
@@ -46,7 +46,7 @@ const resolveAlias = (node: ParsedNode | null, at: At, reading: Reading): Parsed
 };
 
 /** What a node is, in the words of an error message. */
-export const describe = (node: ParsedNode | null): string => {
+const describe = (node: ParsedNode | null): string => {
   if (isMap(node)) return "a mapping";
   if (isSeq(node)) return "a list";
   if (!isScalar(node) || node.value === null) return "empty";

@@ -35,7 +35,7 @@ describe("values", () => {
     ["interval: 2", "interval: ‸0", `${lb}.pools[0].health_monitor.interval`, "want seconds, 0.1 to 3600"],
     ['codes: "200"', 'codes: ‸"204-200"', `${lb}.pools[0].health_monitor.codes`, "is not a list of HTTP status codes"],
     ["path: /", 'path: ‸"/a b"', `${lb}.pools[0].health_monitor.path`, "is not a path"],
-    ["- name: web\n    #", "- name: ‸a/b\n    #", `${lb}.name`, "is not a name"],
+    ["- name: web\n    vips", "- name: ‸a/b\n    vips", `${lb}.name`, "is not a name"],
   ])("%s as %s", (find, by, field, message) => expectError(edit(find, by), field, message));
 });
 
@@ -213,7 +213,7 @@ describe("all errors at once", () => {
 
   test("missing things are not reported while they may be in the part that cannot be read", () => {
     expectError(
-      edit("  - name: web\n        # Size", "  - name: ‸a b\n        # Size"),
+      edit("  - name: web\n        slots", "  - name: ‸a b\n        slots"),
       "load_balancers[0].pools[0].name",
       "is not a name",
     );

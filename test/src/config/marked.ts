@@ -1,12 +1,11 @@
-/** The lab's topology with changes in it, and the places where errors are expected marked by ‸. */
+/** A topology with changes in it, and the places where errors are expected marked by ‸. */
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { noIdBook } from "../../../pipeline/ids.ts";
 import { formatErrors } from "../../../src/config/errors.ts";
 import { parseTopology } from "../../../src/config/topology.ts";
 
-export const path = "fixtures/topology.yaml";
-export const valid = readFileSync(path, "utf8");
+export const valid = readFileSync(new URL("lab.yaml", import.meta.url), "utf8");
 
 /** Replaces `find`, which must be there once; a ‸ in `by` marks where the error is expected. */
 export const edit = (find: string, by: string, text = valid): string => {
