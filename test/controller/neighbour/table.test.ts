@@ -57,6 +57,15 @@ describe("packets that wait", () => {
     expect(net.table.entries()).toEqual([]);
   });
 
+  test("do not outlast the hope for a member that is asked for ever", () => {
+    const net = network([]);
+    net.event(1, used);
+    net.packet(1, frame("a"));
+    net.run(10_000);
+    expect(net.table.entries()).toMatchObject([{ queued: 0, nud: { state: "failed" } }]);
+    expect(net.table.counters.queueDrops).toBe(1);
+  });
+
   test("are bounded in all: the oldest of all makes room", () => {
     const net = network([1, 2, 3].map(host), { limits: { queueTotal: 2 } });
     for (const ip of [1, 2, 3]) net.packet(ip, frame(String(ip)));
