@@ -17,7 +17,7 @@ export interface Host {
 }
 
 /** What happened, with its time in ms. */
-export interface Entry {
+interface Entry {
   readonly at: number;
   readonly effect: TableEffect;
 }
