@@ -1,8 +1,9 @@
 /** Actions that write constants into fields (OF1.3.5 §7.2.5; ovs-actions(7), "The set_field and load actions"). */
 import type { SetField } from "./action-values.ts";
 import { action, type Body, customAction, nx } from "./action-variant.ts";
+import { isValidValue } from "./check-match.ts";
 import { DecodeError } from "./errors.ts";
-import { type FieldValue, fieldByNumber } from "./fields.ts";
+import { fieldByNumber } from "./fields.ts";
 import { isRaw, type OxmField, readOxm, writeOxmAs } from "./oxm.ts";
 import { need, u64 } from "./schema/codec.ts";
 import { definition, mustBeZero, targetBits } from "./subfield.ts";
@@ -10,11 +11,6 @@ import { formatSubfield } from "./text/subfield.ts";
 import { formatValue } from "./text/value.ts";
 
 const VLAN_PRESENT = 0x1000;
-
-const overflows = (value: FieldValue, valid: FieldValue): boolean =>
-  typeof value === "number" && typeof valid === "number"
-    ? value > valid || (valid % 2 === 0 && (value & ~valid) !== 0)
-    : (BigInt(value) & ~BigInt(valid)) !== 0n;
 
 /** Checks one TLV and the zeros after it; with `mask` the rules of NXAST_REG_LOAD2, else those of OFPAT_SET_FIELD. */
 function checkOxm(b: Buffer, at: number, end: number, mayMask: boolean): void {
@@ -42,7 +38,7 @@ function checkOxm(b: Buffer, at: number, end: number, mayMask: boolean): void {
   if (mayMask) return;
   if (def.name === "in_port_oxm") throw new DecodeError("OFPBAC_BAD_SET_ARGUMENT", at, "in_port cannot be set");
   const untagged = def.name === "vlan_vid" && ((f.value as number) & VLAN_PRESENT) === 0;
-  if (untagged || overflows(f.value, def.valid)) {
+  if (untagged || !isValidValue(def, f.value)) {
     throw new DecodeError("OFPBAC_BAD_SET_ARGUMENT", at, `${def.name} cannot be ${f.value}`);
   }
 }
