@@ -1,12 +1,14 @@
 import type { Logger } from "pino";
 import type { Message } from "../openflow/messages/all.ts";
 import { FlowCommand } from "../openflow/messages/flow.ts";
+import { type FlowUpdate, MonitorFlag } from "../openflow/messages/monitor.ts";
 import { Port, PortReason } from "../openflow/messages/port.ts";
 import { ownAddresses } from "../pipeline/addresses.ts";
 import { readNeighbours } from "../pipeline/adopt.ts";
 import { compile } from "../pipeline/compile.ts";
-import { learnedBit, ownerCookie } from "../pipeline/cookies.ts";
+import { isLearned, isOurs, learnedBit, ownerCookie } from "../pipeline/cookies.ts";
 import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
+import { flowKey } from "../pipeline/identity.ts";
 import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
 import type { Program } from "../pipeline/program.ts";
@@ -17,11 +19,16 @@ import { NeighbourResolver } from "./neighbour/resolver.ts";
 import { readPacketIn } from "./packet-in.ts";
 import { PacketInHandlers } from "./packet-in-handlers.ts";
 import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
+import { RateLimitedLog } from "./rate-limited-log.ts";
 import { applyPlan } from "./reconcile/apply.ts";
 import { DEFAULT_LOOP, ReconcileLoop, type RoundResult } from "./reconcile/loop.ts";
-import { type Observation, observe } from "./reconcile/observe.ts";
+import { dumpFlows, type ObservedFlow, observe } from "./reconcile/observe.ts";
+import { RETAKE_MS, type RoleName, roleName, takePrimary } from "./role.ts";
 import type { SwitchError } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
+
+/** What a switch answers a secondary controller that writes. */
+const IS_SECONDARY = "OFPBRC_IS_SECONDARY";
 
 export interface NodeDeps {
   readonly log: Logger;
@@ -48,7 +55,13 @@ export class NodeController {
   #handlers: PacketInHandlers;
   /** Whether this connection's switch has told what it holds, and the neighbours in it were taken over. */
   #adopted = false;
+  /** Whether this connection's switch has our groups, so that packets can be flooded. */
+  #programmed = false;
   #program: Program | undefined;
+  #programKeys: ReadonlySet<string> = new Set();
+  #role: RoleName = "equal";
+  #retakeAt = 0;
+  #errors = new RateLimitedLog();
   #generation = { desired: 0, applied: 0 };
   #flowModsSent = 0;
   #driftRepaired = 0;
@@ -69,6 +82,7 @@ export class NodeController {
       forward: (ofport, frame) => this.#packetOut(ofport, frame, "waiting packet"),
       changed: () => this.#wantedChanged("neighbours"),
       conflict: (segment, what) => this.#conflict(segment, what),
+      portNumber: (name) => [...this.#ports.values()].find((p) => p.name === name)?.portNo,
       dropped: (n) => this.#deps.metrics.queueDrops.inc({ node: node.name }, n),
     });
     this.resolver.setTopology(topology);
@@ -102,6 +116,7 @@ export class NodeController {
   status() {
     return {
       state: this.#state,
+      role: this.#role,
       datapathId: this.#lastDatapathId ?? this.node.datapathId ?? null,
       peer: this.#session?.peer ?? null,
       generation: { ...this.#generation },
@@ -143,6 +158,8 @@ export class NodeController {
     this.#session = session;
     this.#lastDatapathId = session.features.datapathId;
     this.#adopted = false;
+    this.#programmed = false;
+    this.#role = "equal";
     if (before) before.close("superseded by a newer connection of the same bridge");
     this.#setState("observing");
     this.#deps.metrics.connected.set({ node: this.node.name }, 1);
@@ -150,6 +167,22 @@ export class NodeController {
     if (this.#session !== session) return;
     this.#ports = new Map(
       parts.flatMap((p) => (p.type === "port_desc_reply" ? p.ports : [])).map((p) => [p.portNo, p] as const),
+    );
+    session.send(
+      {
+        type: "flow_monitor_request",
+        flags: 0,
+        monitors: [
+          {
+            monitorId: 1,
+            flags: MonitorFlag.add | MonitorFlag.delete | MonitorFlag.modify,
+            outPort: Port.any,
+            tableId: 0xff,
+            match: [],
+          },
+        ],
+      },
+      "flow monitor",
     );
     this.#loop.trigger("connected", true);
   }
@@ -173,6 +206,12 @@ export class NodeController {
       case "port_status":
         this.#portStatus(message.reason, message.port);
         return;
+      case "flow_monitor_reply":
+        this.#flowUpdates(message.updates);
+        return;
+      case "role_status":
+        this.#setRole(roleName(message.role));
+        return;
       case "nxt_packet_in2": {
         const packet = readPacketIn(message);
         const punt = packet?.punt ?? "other";
@@ -187,7 +226,10 @@ export class NodeController {
 
   handleError(error: SwitchError): void {
     this.#deps.metrics.refusals.inc({ node: this.node.name, code: error.code });
-    this.#deps.log.warn({ code: error.code, xid: error.xid }, error.message);
+    if (error.code === IS_SECONDARY) this.#setRole("secondary");
+    this.#errors.line(error.code, (held) =>
+      this.#deps.log.warn({ code: error.code, xid: error.xid, ...(held > 0 ? { heldBack: held } : {}) }, error.message),
+    );
   }
 
   /** What the next round would do, from a fresh look at the switch. */
@@ -197,14 +239,20 @@ export class NodeController {
     return diff(compile(this.desired()), await observe(session));
   }
 
-  async observe(): Promise<Observation> {
+  /** Flows of one table or of all, learned and foreign ones included. */
+  async dump(tableId?: number): Promise<readonly ObservedFlow[]> {
     if (!this.#session) throw new Error("the switch is not connected");
-    return observe(this.#session);
+    return dumpFlows(this.#session, { cookie: 0n, cookieMask: 0n, ...(tableId === undefined ? {} : { tableId }) });
   }
 
   async #round(reasons: readonly string[]): Promise<RoundResult> {
     const session = this.#session;
-    if (!session || session.state !== "ready") return { kind: "unknown", reason: "the switch is not connected" };
+    if (session?.state !== "ready") return { kind: "unknown", reason: "the switch is not connected" };
+    if (this.#role === "secondary") {
+      if (performance.now() < this.#retakeAt) return { kind: "unknown", reason: "another controller is primary" };
+      this.#setRole(await takePrimary(session));
+      if (this.#isSecondary()) return { kind: "unknown", reason: "another controller stays primary" };
+    }
     const observed = await observe(session);
     if (!this.#adopted) {
       this.resolver.adopt(readNeighbours(observed.flows, this.#topology));
@@ -213,6 +261,7 @@ export class NodeController {
     const { desired } = this.#generation;
     const program = compile(this.desired());
     this.#program = program;
+    this.#programKeys = new Set(program.flows.map((f) => f.key));
     this.#deps.metrics.flows.set({ node: this.node.name }, program.flows.length);
     const plan = diff(program, observed);
     if (isEmptyPlan(plan)) {
@@ -226,7 +275,10 @@ export class NodeController {
     const result = await applyPlan(session, plan);
     for (const command of result.flowMods) this.#deps.metrics.flowMods.inc({ node: this.node.name, command });
     this.#flowModsSent += result.flowMods.length;
-    if (result.kind !== "applied") return result;
+    if (result.kind !== "applied") {
+      if (result.reason.includes(IS_SECONDARY)) this.#setRole("secondary");
+      return result;
+    }
     this.#generation.applied = desired;
     if (isDrift) {
       this.#driftRepaired += changes;
@@ -241,6 +293,10 @@ export class NodeController {
       this.#lastCheck = Date.now();
       this.#lastError = undefined;
       this.#setState(this.#session ? "steady" : "disconnected");
+      if (!this.#programmed && this.#session) {
+        this.#programmed = true;
+        this.resolver.askUnknown();
+      }
       this.#announceNew();
       return;
     }
@@ -254,6 +310,34 @@ export class NodeController {
     if (this.#state === state) return;
     this.#state = state;
     this.#deps.metrics.steady.set({ node: this.node.name }, state === "steady" ? 1 : 0);
+  }
+
+  /** Read through a method where an await may have changed it, which the compiler does not expect of fields. */
+  #isSecondary(): boolean {
+    return this.#role === "secondary";
+  }
+
+  #setRole(role: RoleName): void {
+    if (role === "secondary") this.#retakeAt = performance.now() + RETAKE_MS;
+    if (role === this.#role) return;
+    this.#role = role;
+    this.#deps.metrics.secondary.set({ node: this.node.name }, role === "secondary" ? 1 : 0);
+    this.#deps.log.warn(
+      { role },
+      role === "secondary" ? "another controller is primary; nothing is written" : "role changed",
+    );
+    if (role !== "secondary") this.#loop.trigger("role", true);
+  }
+
+  /** Somebody else touched flows: look at once instead of at the next refresh. Our own changes come abbreviated. */
+  #flowUpdates(updates: readonly FlowUpdate[]): void {
+    const concerns = updates.some((u) => {
+      if (u.event === "abbrev" || isLearned(u.cookie)) return false;
+      return (
+        isOurs(u.cookie) || this.#programKeys.has(flowKey({ tableId: u.tableId, priority: u.priority, match: u.match }))
+      );
+    });
+    if (concerns) this.#loop.trigger("changed by others");
   }
 
   #wantedChanged(reason: string): void {
@@ -321,6 +405,7 @@ export class NodeController {
   }
 
   #flood(segment: number, frame: Buffer, what: string): void {
+    if (!this.#programmed || this.#role === "secondary") return;
     this.#session?.sendDroppable(
       {
         type: "packet_out",
@@ -334,6 +419,7 @@ export class NodeController {
   }
 
   #packetOut(ofport: number, frame: Buffer, what: string): void {
+    if (this.#role === "secondary") return;
     this.#session?.sendDroppable(
       {
         type: "packet_out",

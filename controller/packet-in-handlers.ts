@@ -89,6 +89,9 @@ export class PacketInHandlers {
     const claimed = link.type === ETH_TYPE.arp ? parseArp(link.payload)?.spa : parseIpv4(link.payload)?.src;
     const address = claimed === undefined ? "a MAC address" : formatIpv4(claimed);
     const segment = Number(packet.metadata("reg0"));
-    this.#deps.conflict(segment, `${formatMac(link.src)} behind port ${packet.inPort} claims ${address}, which is ours`);
+    this.#deps.conflict(
+      segment,
+      `${formatMac(link.src)} behind port ${packet.inPort} claims ${address}, which is ours`,
+    );
   }
 }

@@ -1,5 +1,5 @@
-import type { Message } from "../openflow/messages/all.ts";
 import type { FieldValue } from "../openflow/fields.ts";
+import type { Message } from "../openflow/messages/all.ts";
 import { type PuntName, puntOf } from "../pipeline/punt.ts";
 
 /** A packet the switch sent up, with what the pipeline knew about it. */

@@ -15,12 +15,14 @@ const OFPP_MAX = 0xffff_ff00;
 const OFPPC_PORT_DOWN = 1;
 const OFPPS_LINK_DOWN = 1;
 
-export const isUp = (p: SwitchPort): boolean =>
-  (p.config & OFPPC_PORT_DOWN) === 0 && (p.state & OFPPS_LINK_DOWN) === 0;
+export const isUp = (p: SwitchPort): boolean => (p.config & OFPPC_PORT_DOWN) === 0 && (p.state & OFPPS_LINK_DOWN) === 0;
 
 /** `*` and `?` as in a shell. */
 function globToRegExp(glob: string): RegExp {
-  const body = glob.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".");
+  const body = glob
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replace(/\*/g, ".*")
+    .replace(/\?/g, ".");
   return new RegExp(`^${body}$`, "su");
 }
 

@@ -1,5 +1,5 @@
 import { type FieldDef, type FieldName, type FieldValue, fieldByName, fields } from "./fields.ts";
-import { type FlowKey, flowKey, type Place, partsOf, valueAt } from "./flow-key.ts";
+import { and, type FlowKey, flowKey, type Place, partsOf, valueAt } from "./flow-key.ts";
 import type { Match } from "./match.ts";
 import type { OxmField } from "./oxm.ts";
 import { EtherType, etherType, IpProto, isArp, isIp } from "./prerequisites.ts";
@@ -41,6 +41,8 @@ const def = (name: FieldName): FieldDef<FieldName> => fieldByName(name) as Field
 /** The field a place is written as, given the protocols the match names. */
 export function fieldAt(key: FlowKey, place: Place): FieldDef<FieldName> {
   switch (place.slot) {
+    case "in_port":
+      return def("in_port");
     case "ip_src":
       return isArp(key) ? def("arp_spa") : isIp(key) ? def("ip_src") : place.def;
     case "ip_dst":
@@ -85,6 +87,8 @@ function portFields(key: FlowKey): readonly [FieldName, FieldName] | undefined {
 const ALWAYS_MASKED: ReadonlySet<FieldName> = new Set(["ct_state", "tun_flags"]);
 
 function plain(field: FieldDef<FieldName>, value: FieldValue, mask: FieldValue): OxmField {
+  // ICMP's numbers are bytes in a place made for ports.
+  if (!field.maskable) return { field: field.name, value: and(value, field.full) };
   const covers = mask === (partsOf(field)[0]?.keep ?? field.full);
   const exact = covers && !ALWAYS_MASKED.has(field.name);
   return exact ? { field: field.name, value } : { field: field.name, value, mask };

@@ -1,6 +1,6 @@
 import { DecodeError } from "./errors.ts";
 import { type FieldDef, type FieldName, type FieldValue, fieldByName } from "./fields.ts";
-import { apply, emptyKey, isSet } from "./flow-key.ts";
+import { and, apply, emptyKey, type FlowKey, isSet } from "./flow-key.ts";
 import type { Match } from "./match.ts";
 import type { Oxm, OxmField, RawOxm } from "./oxm.ts";
 import { prerequisiteMet } from "./prerequisites.ts";
@@ -20,33 +20,38 @@ export function checkMatch(match: Match, options: CheckOptions = {}): DecodeErro
   const key = emptyKey();
   let offset = 0;
   for (const f of match) {
-    const fail = (code: string, detail: string): DecodeError => new DecodeError(code, offset, detail);
-    if (f.field === "raw") {
-      const raw = f as RawOxm;
-      if (!rawMaskCovers(raw)) return fail("OFPBMC_BAD_WILDCARDS", "value bits where the mask has none");
-      if (!loose) return fail("OFPBMC_BAD_FIELD", `header 0x${raw.header.toString(16).padStart(8, "0")}`);
-    } else {
-      const known = f as OxmField;
-      const def = fieldByName(known.field);
-      if (!def) return fail("OFPBMC_BAD_FIELD", known.field);
-      const { value, mask } = known;
-      if (mask !== undefined && (BigInt(value) & ~BigInt(mask)) !== 0n) {
-        return fail("OFPBMC_BAD_WILDCARDS", `${def.name}: value bits where the mask has none`);
-      }
-      const everything = def.name === "in_port" ? 0xffff_ffff : def.full;
-      const none = mask !== undefined && BigInt(mask) === 0n;
-      if (!def.maskable && mask !== undefined && mask !== everything && !none) {
-        return fail("OFPBMC_BAD_MASK", `${def.name} takes no mask`);
-      }
-      if (!isValidValue(def, value)) return fail("OFPBMC_BAD_VALUE", `${def.name} cannot be ${value}`);
-      if (!loose && !prerequisiteMet(key, def)) {
-        return fail("OFPBMC_BAD_PREREQ", `${def.name} needs ${def.prerequisite} before it`);
-      }
-      if (isSet(key, def)) return fail("OFPBMC_DUP_FIELD", `${def.name} is there already`);
-      apply(key, def, known);
-    }
+    const found = f.field === "raw" ? problemOfRaw(f as RawOxm, loose) : problemOf(key, f as OxmField, loose);
+    if (found) return new DecodeError(found[0], offset, found[1]);
     offset += wireLength(f);
   }
+  return undefined;
+}
+
+type Problem = readonly [code: string, detail: string];
+
+function problemOfRaw(raw: RawOxm, loose: boolean): Problem | undefined {
+  if (!rawMaskCovers(raw)) return ["OFPBMC_BAD_WILDCARDS", "value bits where the mask has none"];
+  return loose ? undefined : ["OFPBMC_BAD_FIELD", `header 0x${raw.header.toString(16).padStart(8, "0")}`];
+}
+
+/** Checks one field against those before it, and adds it to them. */
+function problemOf(key: FlowKey, f: OxmField, loose: boolean): Problem | undefined {
+  const def = fieldByName(f.field);
+  if (!def) return ["OFPBMC_BAD_FIELD", f.field];
+  const { value, mask } = f;
+  if (mask !== undefined) {
+    if (and(value, mask) !== value) return ["OFPBMC_BAD_WILDCARDS", `${def.name}: value bits where the mask has none`];
+    const everything = def.name === "in_port" ? 0xffff_ffff : def.full;
+    if (!def.maskable && mask !== everything && Number(mask) !== 0) {
+      return ["OFPBMC_BAD_MASK", `${def.name} takes no mask`];
+    }
+  }
+  if (!isValidValue(def, value)) return ["OFPBMC_BAD_VALUE", `${def.name} cannot be ${value}`];
+  if (!loose && !prerequisiteMet(key, def)) {
+    return ["OFPBMC_BAD_PREREQ", `${def.name} needs ${def.prerequisite} before it`];
+  }
+  if (isSet(key, def)) return ["OFPBMC_DUP_FIELD", `${def.name} is there already`];
+  apply(key, def, f);
   return undefined;
 }
 

@@ -221,7 +221,7 @@ export interface ErrorCode {
 const EXPERIMENTER_ERROR = 0xffff;
 const byName = new Map<string, ErrorCode>();
 standard.forEach((names, errorType) => {
-  names.forEach((name, code) => byName.set(name, { errorType, code }));
+  for (const [code, name] of names.entries()) byName.set(name, { errorType, code });
 });
 for (const { experimenter, names } of extended) {
   for (const [code, name] of Object.entries(names)) {

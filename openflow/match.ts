@@ -3,6 +3,7 @@ import { DecodeError, EncodeError } from "./errors.ts";
 import { type FieldDef, fieldByName } from "./fields.ts";
 import { fenceOxms, type Oxm, type OxmField, readOxm, writeOxm, writeOxmAs } from "./oxm.ts";
 import { type Codec, need, type Raw, rest, takeBuffer, type Writer } from "./schema/codec.ts";
+import { readStandardMatch, STANDARD_SIZE } from "./standard-match.ts";
 
 export type { OxmField, RawOxm } from "./oxm.ts";
 
@@ -55,6 +56,9 @@ export const matchFields: Codec<Match> = rest({
 });
 
 const header = 4;
+/** Match types (OF1.3.5 §7.2.3.1, `enum ofp_match_type`). */
+const STANDARD = 0;
+const OXM = 1;
 
 /** `struct ofp_match` with OXM TLVs (OF1.3.5 §7.2.3.1), padded to 8 bytes. */
 export const match: Codec<Match> = {
@@ -70,7 +74,7 @@ export const match: Codec<Match> = {
     for (let i = length; i % 8 !== 0; i++) w.writeUInt8(0);
   },
   parser: (p, name) => {
-    const inner = new Parser().seek(2).uint16be("n");
+    const inner = new Parser().uint16be("t").uint16be("n");
     takeBuffer(inner, "a", { eof: false, bytes: (self) => (self["n"] as number) - header });
     inner.seek(function (this: Raw) {
       return (8 - ((this["n"] as number) % 8)) % 8;
@@ -78,14 +82,22 @@ export const match: Codec<Match> = {
     p.nest(name, { type: inner });
   },
   lift: (raw) => {
-    const { a } = raw as { a: Buffer };
-    return readFields(a, 0, a.length);
+    const { t, a } = raw as { t: number; a: Buffer };
+    // The fence has read it before, to prove that it can be read.
+    return t === STANDARD ? readStandardMatch(a, header) : readFields(a, 0, a.length);
   },
   fence: (b, at, end) => {
     need(at, header, end);
-    if (b.readUInt16BE(at) !== 1) throw new DecodeError("OFPBMC_BAD_TYPE", at, "only OXM matches are known");
+    const type = b.readUInt16BE(at);
     const length = b.readUInt16BE(at + 2);
     const stop = Math.ceil(length / 8) * 8;
+    if (type === STANDARD) {
+      if (length !== STANDARD_SIZE) throw new DecodeError("OFPBMC_BAD_LEN", at, `match length ${length}`);
+      need(at, stop, end, "OFPBMC_BAD_LEN");
+      readStandardMatch(b.subarray(at + header, at + stop), header);
+      return at + stop;
+    }
+    if (type !== OXM) throw new DecodeError("OFPBMC_BAD_TYPE", at, `unknown match type ${type}`);
     if (length < header) throw new DecodeError("OFPBMC_BAD_LEN", at, `match length ${length}`);
     need(at, stop, end, "OFPBMC_BAD_LEN");
     fenceOxms(b, at + header, at + length);

@@ -2,6 +2,7 @@
  * The whole program of a switch from the whole desired state. Nothing is kept between two calls: a learned MAC, a
  * failed member or an edited listener is simply another state.
  */
+import { EncodeError } from "../openflow/errors.ts";
 import type { Instruction } from "../openflow/instruction-values.ts";
 import type { OxmField } from "../openflow/match.ts";
 import { parseCookie } from "./cookies.ts";
@@ -20,15 +21,15 @@ import { slot } from "./features/slot.ts";
 import { switching } from "./features/switching.ts";
 import { ttl } from "./features/ttl.ts";
 import { vip } from "./features/vip.ts";
-import { type FlowSpec, flowFault } from "./flow.ts";
-import { flowBody, flowKey } from "./identity.ts";
+import { type FlowSpec, jumpFault } from "./flow.ts";
+import { bodyKey, canonicalFlowKey } from "./identity.ts";
 import type { DesiredState } from "./model.ts";
 import { ownsGroup, ownsMeter } from "./ownership.ts";
 import type { CompiledFlow, GroupSpec, MeterSpec, Program } from "./program.ts";
 import { puntMeters } from "./punt.ts";
 
 /** Every feature of the product. */
-export const features: readonly Feature[] = [
+const features: readonly Feature[] = [
   ingress,
   classify,
   arp,
@@ -81,7 +82,7 @@ const checkFlow = (
   groups: ReadonlySet<number>,
   meters: ReadonlySet<number>,
 ): void => {
-  const fault = flowFault(flow);
+  const fault = jumpFault(flow);
   if (fault !== undefined) throw new CompileError(`${nameOf(flow)}: ${fault}`);
   const cookieFeature = parseCookie(flow.cookie)?.feature;
   if (cookieFeature !== feature.name) {
@@ -90,6 +91,15 @@ const checkFlow = (
   for (const { group, meter } of references(flow.instructions)) {
     if (group !== undefined && !groups.has(group)) throw new CompileError(`${nameOf(flow)}: no group ${group}`);
     if (meter !== undefined && !meters.has(meter)) throw new CompileError(`${nameOf(flow)}: no meter ${meter}`);
+  }
+};
+
+const encoded = (flow: FlowSpec): string => {
+  try {
+    return bodyKey(flow.instructions);
+  } catch (e) {
+    if (!(e instanceof EncodeError)) throw e;
+    throw new CompileError(`${nameOf(flow)}: ${e.message}`);
   }
 };
 
@@ -131,12 +141,10 @@ const checkOverlaps = (flows: readonly CompiledFlow[]): void => {
   }
   for (const family of families.values()) {
     const groups = [...family.values()];
-    for (const [i, group] of groups.entries()) {
+    for (const [i, group] of groups.slice(0, -1).entries()) {
+      const others = groups.slice(i + 1).flat();
       for (const a of group) {
-        const b = groups
-          .slice(i + 1)
-          .flat()
-          .find((other) => other.body !== a.body && overlap(a, other));
+        const b = others.find((other) => other.body !== a.body && overlap(a, other));
         if (b !== undefined) throw new CompileError(`${nameOf(a)} overlaps ${nameOf(b)}`);
       }
     }
@@ -180,7 +188,7 @@ export const compile = (state: DesiredState, parts: readonly Feature[] = feature
   for (const feature of parts) {
     for (const flow of feature.flows(state)) {
       checkFlow(flow, feature, groupIds, meterIds);
-      const compiled = { ...flow, key: flowKey(flow), body: flowBody(flow) };
+      const compiled = { ...flow, key: canonicalFlowKey(flow), body: encoded(flow) };
       const other = flows.get(compiled.key);
       if (other !== undefined) throw new CompileError(`${nameOf(flow)} has the match of ${nameOf(other)}`);
       flows.set(compiled.key, compiled);

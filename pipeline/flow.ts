@@ -50,7 +50,7 @@ export class FlowError extends Error {
 }
 
 /** Tables a list of actions leads to: behind ct() and by resubmit. */
-export const actionTargets = (
+const actionTargets = (
   actions: readonly Action[],
 ): { readonly next: readonly number[]; readonly resubmit: readonly number[] } => {
   const next: number[] = [];
@@ -65,8 +65,11 @@ export const actionTargets = (
 const allActions = (instructions: readonly Instruction[]): readonly Action[] =>
   instructions.flatMap((i) => (i.kind === "apply_actions" || i.kind === "write_actions" ? i.actions : []));
 
-/** What tables.ts has against a flow, as text. */
-const forbiddenJump = (tableId: number, instructions: readonly Instruction[]): string | undefined => {
+/** What tables.ts has against the way a flow goes on, as text; undefined when that is allowed. */
+export const jumpFault = ({
+  tableId,
+  instructions,
+}: Pick<FlowSpec, "tableId" | "instructions">): string | undefined => {
   const table = tableById(tableId);
   if (table === undefined) return `no table ${tableId}`;
   const gotos = instructions.flatMap((i) => (i.kind === "goto_table" ? [i.tableId] : []));
@@ -77,15 +80,6 @@ const forbiddenJump = (tableId: number, instructions: readonly Instruction[]): s
   if (stray !== undefined) return `table ${tableId} (${table.name}) may not continue in table ${stray}`;
   const wrong = resubmit.find((t) => !table.resubmit.includes(t));
   return wrong === undefined ? undefined : `table ${tableId} (${table.name}) may not resubmit to table ${wrong}`;
-};
-
-/** What is wrong with a flow by itself, or undefined. */
-export const flowFault = (
-  flow: Pick<FlowSpec, "tableId" | "priority" | "match" | "instructions">,
-): string | undefined => {
-  if (!Number.isInteger(flow.priority) || flow.priority < 0 || flow.priority > 0xffff)
-    return `priority ${flow.priority}`;
-  return forbiddenJump(flow.tableId, flow.instructions) ?? checkMatch(flow.match)?.message;
 };
 
 /** The flow builder of a feature: it puts the feature's name into cookies and errors. */
@@ -109,7 +103,7 @@ export const flowBuilder =
       flags: 0,
       why: input.why,
     };
-    const fault = flowFault(flow);
+    const fault = jumpFault(flow) ?? checkMatch(flow.match)?.message;
     if (fault !== undefined) throw new FlowError(feature, object, `table ${input.table}, ${input.why} ${fault}`);
     return flow;
   };

@@ -1,10 +1,11 @@
 /**
- * When two flows are one flow, and when a flow needs no change. Both questions are answered by comparing strings, so
- * that each flow is looked at once and not once for every comparison.
+ * When two flows are one flow, and when a flow needs no change. Both questions are answered by comparing strings, which
+ * are made once for each flow of a program.
  */
 import { canonicalMatch } from "../openflow/canonical.ts";
 import type { Instruction } from "../openflow/instruction-values.ts";
 import type { Match, OxmField, RawOxm } from "../openflow/match.ts";
+import { actionsKey, instructionsKey } from "../openflow/wire-key.ts";
 import type { BucketSpec } from "./program.ts";
 
 /** The part of a flow that says which flow it is. */
@@ -32,27 +33,30 @@ const fieldKey = (f: OxmField | RawOxm): string => {
   return mask === undefined ? `${field}=${value}` : `${field}=${value}/${mask}`;
 };
 
-/** Table, priority and canonical match as a string. */
-export const flowKey = ({ tableId, priority, match }: FlowIdentity): string =>
-  `${tableId} ${priority} ${canonicalMatch(match).map(fieldKey).join(",")}`;
-
-/** Any value of openflow/ as a string: keys sorted, absent ones left out. */
-const canonical = (value: unknown): string => {
-  if (Buffer.isBuffer(value)) return value.toString("hex");
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return String(value);
-  return `{${Object.entries(value)
-    .filter(([, v]) => v !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([k, v]) => `${k}:${canonical(v)}`)
-    .join(",")}}`;
+/** The identity of a flow whose match is canonical already, as those of a program and of switches are. */
+export const canonicalFlowKey = ({ tableId, priority, match }: FlowIdentity): string => {
+  let key = `${tableId} ${priority}`;
+  for (const f of match) key += ` ${fieldKey(f)}`;
+  return key;
 };
+
+/** Table, priority and canonical match as a string: two flows with one key are one flow to a switch. */
+export const flowKey = (flow: FlowIdentity): string => canonicalFlowKey({ ...flow, match: canonicalMatch(flow.match) });
 
 const isEmptyApply = (i: Instruction): boolean => i.kind === "apply_actions" && i.actions.length === 0;
 
-/** Cookie, timeouts, flags and instructions as a string. */
-export const flowBody = (f: FlowBody): string =>
-  `${f.cookie} ${f.idleTimeout} ${f.hardTimeout} ${f.flags} ${canonical(f.instructions.filter((i) => !isEmptyApply(i)))}`;
+/** The bytes of the instructions as a string. */
+export const bodyKey = (instructions: readonly Instruction[]): string =>
+  instructionsKey(instructions.some(isEmptyApply) ? instructions.filter((i) => !isEmptyApply(i)) : instructions);
 
-/** A bucket or a band list as a string. */
-export const listKey = (list: readonly (BucketSpec | object)[]): string => canonical(list);
+/** Whether a flow needs no change to become `want`, a flow with the same identity. */
+export const sameBody = (have: FlowBody, want: FlowBody & { readonly body: string }): boolean =>
+  have.cookie === want.cookie &&
+  have.idleTimeout === want.idleTimeout &&
+  have.hardTimeout === want.hardTimeout &&
+  have.flags === want.flags &&
+  bodyKey(have.instructions) === want.body;
+
+/** The buckets of a group as a string. Their order counts, as it does to a switch. */
+export const bucketsKey = (buckets: readonly BucketSpec[]): string =>
+  buckets.map((b) => `${b.weight} ${b.watchPort} ${b.watchGroup} ${actionsKey(b.actions)}`).join(";");

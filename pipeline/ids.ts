@@ -58,3 +58,17 @@ export const assignIds = (previous: IdAssignment, wanted: readonly WantedId[], m
   }
   return { ids, last };
 };
+
+/** The largest number of each kind: what fits the registers and the object part of a cookie. */
+export const idLimits = {
+  segment: 0xffff,
+  loadBalancer: 0xffff,
+  listener: 0xffff,
+  pool: 0xffff,
+  member: 0xffffff,
+} as const;
+
+/** The numbers of all kinds of objects. */
+export type IdBook = { readonly [Kind in keyof typeof idLimits]: IdAssignment };
+
+export const noIdBook: IdBook = { segment: noIds, loadBalancer: noIds, listener: noIds, pool: noIds, member: noIds };

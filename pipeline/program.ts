@@ -33,11 +33,11 @@ export interface MeterSpec {
   readonly bands: readonly DropBand[];
 }
 
-/** A flow with its identity and its body as strings. */
+/** A flow with what is compared of it as strings. */
 export interface CompiledFlow extends FlowSpec {
   /** Table, priority, match: two flows with one key are one flow to a switch. */
   readonly key: string;
-  /** Everything else: two flows with one key and one body need no change. */
+  /** The bytes of its instructions. */
   readonly body: string;
 }
 

@@ -22,7 +22,12 @@ export interface ApiSource {
 
 /** The HTTP application; it does not listen by itself. Bodies are JSON, errors `{statusCode, error, message}`. */
 export function buildApi(source: ApiSource, metrics: Registry, log: FastifyBaseLogger): FastifyInstance {
-  const app = Fastify({ loggerInstance: log, disableRequestLogging: true, bodyLimit: 1024 * 1024, requestTimeout: 30_000 });
+  const app = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    bodyLimit: 1024 * 1024,
+    requestTimeout: 30_000,
+  });
 
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const statusCode = error.statusCode ?? 500;

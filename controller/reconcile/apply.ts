@@ -2,13 +2,12 @@ import { FlowCommand, NO_BUFFER } from "../../openflow/messages/flow.ts";
 import { GROUP_ANY, GroupCommand } from "../../openflow/messages/group.ts";
 import { MeterCommand } from "../../openflow/messages/meter.ts";
 import { Port } from "../../openflow/messages/port.ts";
-import type { FlowIdentity } from "../../pipeline/identity.ts";
 import type { Plan, PlanOp } from "../../pipeline/diff.ts";
-import { describeOp } from "../../pipeline/explain.ts";
-import type { FlowBody } from "../../pipeline/identity.ts";
+import type { FlowBody, FlowIdentity } from "../../pipeline/identity.ts";
 import { SessionClosed, SwitchError } from "../session/requests.ts";
 import type { Outgoing, Session } from "../session/session.ts";
 import { type BundleItem, sendBundle } from "./bundle.ts";
+import { objectOf } from "./describe.ts";
 
 /** What became of a plan. `flowMods` are the commands of the flow mods that went out, applied or not. */
 export type Applied = { readonly flowMods: readonly ("add" | "delete")[] } & (
@@ -59,11 +58,17 @@ const message = (op: PlanOp): Outgoing => {
     case "flow-add":
       return flowMod(FlowCommand.add, op.flow, op.flow);
     case "flow-delete":
-      return flowMod(FlowCommand.deleteStrict, op.flow, { ...op.flow, instructions: [], idleTimeout: 0, hardTimeout: 0, flags: 0 });
+      return flowMod(FlowCommand.deleteStrict, op.flow, {
+        ...op.flow,
+        instructions: [],
+        idleTimeout: 0,
+        hardTimeout: 0,
+        flags: 0,
+      });
   }
 };
 
-const item = (op: PlanOp): BundleItem => ({ message: message(op), what: describeOp(op) });
+const item = (op: PlanOp): BundleItem => ({ message: message(op), what: objectOf(op) });
 
 /** Sends meter mods and waits; switches take none into a bundle. Throws what {@link Session.barrier} throws. */
 async function sendMeters(session: Session, ops: readonly PlanOp[]): Promise<SwitchError | undefined> {

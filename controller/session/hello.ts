@@ -6,8 +6,11 @@ export const OFP_VERSION = 4;
 const NAMES: Readonly<Record<number, string>> = { 1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5" };
 
 /** Our HELLO: OpenFlow 1.3 and nothing else, said by version bitmap too (OF1.3.5 §7.5.1). */
-export const ourHello = (xid: number): Message =>
-  ({ type: "hello", xid, elements: [{ kind: "versionbitmap", bitmaps: [1 << OFP_VERSION] }] });
+export const ourHello = (xid: number): Message => ({
+  type: "hello",
+  xid,
+  elements: [{ kind: "versionbitmap", bitmaps: [1 << OFP_VERSION] }],
+});
 
 /** What came of a peer's HELLO. `reason` is ASCII, meant for the peer and for the log. */
 export type Agreement = { readonly ok: true } | { readonly ok: false; readonly reason: string };

@@ -60,7 +60,9 @@ export function listenError(e: NodeJS.ErrnoException, at: Endpoint, what: string
     case "EADDRINUSE":
       return new ListenError(`${what} cannot listen on ${where}: the port is taken by another program`);
     case "EACCES":
-      return new ListenError(`${what} cannot listen on ${where}: no right to use that port (ports below 1024 need root)`);
+      return new ListenError(
+        `${what} cannot listen on ${where}: no right to use that port (ports below 1024 need root)`,
+      );
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return new ListenError(`${what} cannot listen on ${where}: this machine has no such address`);

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import { decode, encode } from "../../openflow/codec.ts";
-import { errorNameOf, errorReply } from "../../openflow/errors-of.ts";
 import { DecodeError } from "../../openflow/errors.ts";
+import { errorNameOf, errorReply } from "../../openflow/errors-of.ts";
 import { Framer } from "../../openflow/framer.ts";
 import type { Message } from "../../openflow/messages/all.ts";
 import { MULTIPART_MORE } from "../../openflow/messages/define.ts";
@@ -23,7 +23,12 @@ export interface SessionTimeouts {
   readonly requestMs: number;
 }
 
-export const DEFAULT_TIMEOUTS: SessionTimeouts = { handshakeMs: 10_000, echoMs: 5_000, deadMs: 15_000, requestMs: 10_000 };
+export const DEFAULT_TIMEOUTS: SessionTimeouts = {
+  handshakeMs: 10_000,
+  echoMs: 5_000,
+  deadMs: 15_000,
+  requestMs: 10_000,
+};
 
 /** Unsent bytes over which droppable messages (packet-outs) are not queued any more. */
 const CONGESTED = 4 * 1024 * 1024;
@@ -214,10 +219,11 @@ export class Session {
   #receive(chunk: Buffer): void {
     if (this.#state === "closed") return;
     this.traffic.bytesIn += chunk.length;
-    this.#lastHeard = Date.now();
-    this.#echoSent = false;
     for (const bytes of this.#framer.push(chunk)) {
       if (this.#ended()) return;
+      // Only whole messages are signs of life: a length of 65,535 must not swallow the answers to our echoes for ever.
+      this.#lastHeard = Date.now();
+      this.#echoSent = false;
       this.traffic.messagesIn++;
       try {
         this.#handle(bytes);

@@ -3,7 +3,7 @@ import { type Codec, pad, u16, u32 } from "../schema/codec.ts";
 import { propertyRules } from "../schema/property.ts";
 import { tlvList, type Unknown } from "../schema/tlv.ts";
 import { Experimenter, experimenterMessage } from "./define.ts";
-import { flowMod } from "./flow.ts";
+import { flowMod, nxtFlowMod } from "./flow.ts";
 import { groupMod } from "./group.ts";
 import { innerMessage } from "./inner.ts";
 import { meterMod } from "./meter.ts";
@@ -43,7 +43,10 @@ export const bundleControl = experimenterMessage(
   { unit: 8 },
 );
 
-const inner = innerMessage([flowMod, groupMod, packetOut, portMod]);
+const inner = innerMessage([flowMod, nxtFlowMod, groupMod, packetOut, portMod], {
+  version: "OFPBFC_BAD_VERSION",
+  length: "OFPBFC_MSG_UNSUP",
+});
 
 /** The message added, whose transaction id must be that of the message around it. */
 const added: typeof inner = {
@@ -86,6 +89,6 @@ export const requestforward = experimenterMessage(
   2350,
   "requestforward",
   "ONFT_REQUESTFORWARD",
-  { message: innerMessage([groupMod, meterMod]) },
-  { base: 16, unit: 8 },
+  { message: innerMessage([groupMod, meterMod], { version: "OFPBRC_BAD_VERSION", length: "OFPBRC_BAD_LEN" }) },
+  { base: 16, unit: 8, trailing: true },
 );

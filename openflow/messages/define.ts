@@ -37,6 +37,8 @@ export interface MessageDef<N extends string, T> extends WireId {
   readonly base: number;
   /** Bytes beyond `base` come in multiples of this; 0 when there are none. */
   readonly unit: number;
+  /** Whether bytes after the last field are ignored, as switches do with some kinds. */
+  readonly trailing: boolean;
   readonly parse: (bytes: Buffer) => unknown;
 }
 
@@ -50,6 +52,7 @@ export type MessageOf<D> = D extends MessageDef<infer N extends string, infer T>
 export interface Sizes {
   readonly base?: number;
   readonly unit?: number;
+  readonly trailing?: boolean;
 }
 
 /** The fields every kind begins with. Padding stands where {@link writeMessage} fills in the kind's constants. */
@@ -79,6 +82,7 @@ function define<N extends string, F extends Fields>(
     body,
     base: sizes.base ?? 4 + fixedSize(Object.values(fields)),
     unit: sizes.unit ?? (body.fixed ? 0 : 1),
+    trailing: sizes.trailing ?? false,
     parse: (b) => body.lift(parser.parse(b)),
   };
 }
@@ -159,18 +163,19 @@ export function writeMessage(w: Writer, def: AnyMessageDef, value: unknown, vers
   }
 }
 
-/** Refuses a length the message kind cannot have, before anything inside is looked at. */
-export function checkLength(def: AnyMessageDef, length: number): void {
+/** Whether the message kind can have the length, before anything inside is looked at. */
+export function lengthFits(def: AnyMessageDef, length: number): boolean {
   const beyond = length - def.base;
-  if (beyond < 0 || (def.unit === 0 ? beyond !== 0 : beyond % def.unit !== 0)) {
-    throw new DecodeError("OFPBRC_BAD_LEN", 2, `${def.name} cannot be ${length} bytes long`);
-  }
+  return beyond >= 0 && (def.unit === 0 ? beyond === 0 : beyond % def.unit === 0);
 }
 
 /** Reads a whole message whose kind is known. Throws {@link DecodeError}. */
 export function readMessage(def: AnyMessageDef, b: Buffer): unknown {
-  checkLength(def, b.length);
+  if (!lengthFits(def, b.length)) {
+    throw new DecodeError("OFPBRC_BAD_LEN", 2, `${def.name} cannot be ${b.length} bytes long`);
+  }
   const used = def.body.fence(b, 4, b.length);
-  if (used !== b.length) throw new DecodeError("OFPBRC_BAD_LEN", used, `${b.length - used} bytes left over`);
+  if (used !== b.length && !def.trailing)
+    throw new DecodeError("OFPBRC_BAD_LEN", used, `${b.length - used} bytes left over`);
   return def.parse(b.subarray(4));
 }

@@ -87,6 +87,7 @@ const ipfix = {
   errorPackets: u64,
   ipv4ErrorPackets: u64,
   ipv6ErrorPackets: u64,
+  txPackets: u64,
   txErrors: u64,
   collectorSetId: u32,
   _: pad(4),
@@ -123,5 +124,5 @@ export const nxstIpfixFlowReply = experimenterMultipart(
   "nxst_ipfix_flow_reply",
   "NXST_IPFIX_FLOW reply",
   { ids: listOf(struct(ipfix)) },
-  { unit: 80 },
+  { unit: 88 },
 );

@@ -62,7 +62,7 @@ export const flowRemoved = message(
     byteCount: u64,
     match,
   },
-  { unit: 8 },
+  { unit: 8, trailing: true },
 );
 
 const flowRequest = {
@@ -83,7 +83,7 @@ export const flowStatsRequest = multipart(
   "flow_stats_request",
   "OFPST_FLOW request",
   flowRequest,
-  { unit: 8 },
+  { unit: 8, trailing: true },
 );
 
 export const flowStatsReply = multipart(MULTIPART_REPLY, 1, "flow_stats_reply", "OFPST_FLOW reply", {
@@ -117,7 +117,7 @@ export const aggregateStatsRequest = multipart(
   "aggregate_stats_request",
   "OFPST_AGGREGATE request",
   flowRequest,
-  { unit: 8 },
+  { unit: 8, trailing: true },
 );
 export const aggregateStatsReply = multipart(MULTIPART_REPLY, 2, "aggregate_stats_reply", "OFPST_AGGREGATE reply", {
   packetCount: u64,
@@ -170,7 +170,7 @@ export const nxtFlowRemoved = experimenterMessage(
     byteCount: u64,
     match: paddedMatch(18),
   },
-  { unit: 8 },
+  { unit: 8, trailing: true },
 );
 
 /** Whether Nicira's FLOW_MOD names a table in the high byte of its command. */

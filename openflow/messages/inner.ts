@@ -1,15 +1,22 @@
 import { Parser } from "binary-parser";
 import { DecodeError, EncodeError } from "../errors.ts";
 import type { Codec, Raw, Writer } from "../schema/codec.ts";
-import { type AnyMessageDef, checkLength, HEADER_SIZE, type MessageOf, OFP_VERSION, writeMessage } from "./define.ts";
+import { type AnyMessageDef, HEADER_SIZE, lengthFits, type MessageOf, OFP_VERSION, writeMessage } from "./define.ts";
 import { registryOf } from "./registry.ts";
 import type { UnknownMessage } from "./unknown.ts";
+
+/** OVS error names for what can be wrong with the header of an inner message. */
+export interface InnerErrors {
+  readonly version: string;
+  readonly length: string;
+}
 
 /**
  * A whole message as a field of another one, with its own header. Kinds other than `defs` stay raw.
  */
 export function innerMessage<const D extends readonly AnyMessageDef[]>(
   defs: D,
+  errors: InnerErrors,
 ): Codec<MessageOf<D[number]> | UnknownMessage> {
   type M = MessageOf<D[number]> | UnknownMessage;
   const registry = registryOf(defs);
@@ -46,12 +53,13 @@ export function innerMessage<const D extends readonly AnyMessageDef[]>(
       if (length < HEADER_SIZE || stop > end) {
         throw new DecodeError("OFPBFC_MSG_BAD_LEN", at, `inner message of ${length} bytes, ${end - at} left`);
       }
-      if (b[at] !== OFP_VERSION) throw new DecodeError("OFPBFC_BAD_VERSION", at, `inner message of version ${b[at]}`);
+      if (b[at] !== OFP_VERSION) throw new DecodeError(errors.version, at, `inner message of version ${b[at]}`);
       const def = registry.find(b, at, stop);
       if (def) {
-        checkLength(def, length);
+        if (!lengthFits(def, length)) throw new DecodeError(errors.length, at + 2, `${def.name} of ${length} bytes`);
         const used = def.body.fence(b, at + 4, stop);
-        if (used !== stop) throw new DecodeError("OFPBRC_BAD_LEN", used, `${stop - used} bytes left over`);
+        if (used !== stop && !def.trailing)
+          throw new DecodeError("OFPBRC_BAD_LEN", used, `${stop - used} bytes left over`);
       }
       return stop;
     },

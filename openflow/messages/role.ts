@@ -25,7 +25,7 @@ export const roleStatus = experimenterMessage(
   "role_status",
   "ONFT_ROLE_STATUS",
   { role: u32, reason: u8, _: pad(3), generationId: u64 },
-  { unit: 8 },
+  { unit: 8, trailing: true },
 );
 
 /** One bitmap of reasons for connections in the equal or primary role, one for secondary. */

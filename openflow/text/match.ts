@@ -3,16 +3,19 @@ import { fieldByName } from "../fields.ts";
 import { type FlowKey, flowKey, maskAt, type Place, valueAt } from "../flow-key.ts";
 import type { Match } from "../match.ts";
 import { neededBytes, type RawOxm } from "../oxm.ts";
-import { EtherType, IpProto } from "../prerequisites.ts";
+import { EtherType, etherType, IpProto } from "../prerequisites.ts";
 import { formatFlags, formatSignedFlags, TCP_FLAGS } from "./flags.ts";
 import { formatPort } from "./ports.ts";
+import { protocol } from "./protocol.ts";
 import { formatFragment, formatPacketType, formatValue, hex } from "./value.ts";
 
 /** What a field of integers looks like in a match, which for some is not what set_field prints. */
 type Style = "hex" | "decimal";
 
-/** A line of a match: names a place, or a run of them that print by their own rules. */
+/** A word of a match, or undefined when the match does not say it. */
 type Line = (key: FlowKey) => string | undefined;
+/** A word with the place without which it is never said. */
+type Entry = readonly [slot: FieldName, line: Line];
 
 const place = (key: FlowKey, slot: FieldName): Place | undefined => key.places.get(slot);
 const fieldOf = (name: FieldName): FieldDef<FieldName> => fieldByName(name) as FieldDef<FieldName>;
@@ -52,47 +55,12 @@ const when =
 const hex4 = (n: number): string => `0x${n.toString(16).padStart(4, "0")}`;
 const hex5 = (n: number): string => `0x${n.toString(16).padStart(5, "0")}`;
 
-/** The EtherType for the purposes of names: that of the packet type when it has one, else the frame's. */
-function typeOf(key: FlowKey): number {
-  const packet = valueAt(key, "packet_type");
-  return packet >>> 16 === 1 ? packet & 0xffff : valueAt(key, "eth_type");
-}
 const isType =
   (...types: number[]) =>
   (key: FlowKey): boolean =>
-    types.includes(typeOf(key));
+    types.includes(etherType(key));
 const isArp = isType(EtherType.arp, EtherType.rarp);
 const isV6 = isType(EtherType.ipv6);
-
-const SHORT: Readonly<Record<number, string>> = {
-  [EtherType.arp]: "arp",
-  [EtherType.rarp]: "rarp",
-  [EtherType.mpls]: "mpls",
-  [EtherType.mplsMcast]: "mplsm",
-};
-const SHORT_V4: Readonly<Record<number, string>> = {
-  [IpProto.icmp]: "icmp",
-  [IpProto.tcp]: "tcp",
-  [IpProto.udp]: "udp",
-  [IpProto.sctp]: "sctp",
-};
-const SHORT_V6: Readonly<Record<number, string>> = {
-  [IpProto.icmpv6]: "icmp6",
-  [IpProto.tcp]: "tcp6",
-  [IpProto.udp]: "udp6",
-  [IpProto.sctp]: "sctp6",
-};
-
-/** The protocol word, and what it has said already: the type, the IP protocol. */
-function protocol(key: FlowKey): { readonly word: string | undefined; readonly saysProto: boolean } {
-  if (!place(key, "eth_type")) return { word: undefined, saysProto: false };
-  const type = typeOf(key);
-  const proto = place(key, "nw_proto");
-  const table = type === EtherType.ipv4 ? SHORT_V4 : type === EtherType.ipv6 ? SHORT_V6 : undefined;
-  if (!table) return { word: SHORT[type], saysProto: false };
-  const word = proto && table[Number(proto.value)];
-  return word ? { word, saysProto: true } : { word: type === EtherType.ipv4 ? "ip" : "ipv6", saysProto: false };
-}
 
 const protocolWord: Line = (key) => protocol(key).word;
 const ethType: Line = (key) =>
@@ -169,32 +137,34 @@ const context =
     return p && `${slot}=${exact ? hex(p.value) : `0x${p.value.toString(16)}/0x${p.mask.toString(16)}`}`;
   };
 
-/** Tunnel options are as long as their value and mask need; a mask of ones over that length is no mask. */
+/**
+ * Tunnel options are as long as their value and mask need; a mask of ones over that length is no mask, and under a mask
+ * of zeros the option must only be there.
+ */
 const tunnelOption =
   (slot: FieldName): Line =>
   (key) => {
     const p = place(key, slot);
     if (!p) return undefined;
+    if (p.mask === 0n) return slot;
     const exact = p.mask === fieldOf(slot).full || p.mask === (1n << BigInt(8 * neededBytes(p.value, p.mask))) - 1n;
     return `${slot}=${hex(p.value)}${exact ? "" : `/${hex(p.mask)}`}`;
   };
 
-/** Ports print in decimal, in hexadecimal under a mask: 16 bits whatever the protocol's own width. */
+/** Ports and the like: decimal, in hexadecimal under a mask, even for 0. */
 const l4 =
-  (name: string, slot: FieldName): Line =>
+  (name: string, slot: FieldName, full = 0xffff): Line =>
   (key) => {
     const p = place(key, slot);
     if (!p) return undefined;
     const mask = Number(p.mask);
-    return mask === 0xffff || mask === 0xff
-      ? `${name}=${p.value}`
-      : `${name}=0x${p.value.toString(16)}/0x${mask.toString(16)}`;
+    return (mask & full) === full ? `${name}=${p.value}` : `${name}=0x${p.value.toString(16)}/0x${mask.toString(16)}`;
   };
 
 const isL4 =
   (proto: number, ...types: number[]) =>
   (key: FlowKey): boolean =>
-    types.includes(typeOf(key)) && valueAt(key, "nw_proto") === proto;
+    types.includes(etherType(key)) && valueAt(key, "nw_proto") === proto;
 const isIcmp = isL4(IpProto.icmp, EtherType.ipv4);
 const isIcmp6 = isL4(IpProto.icmpv6, EtherType.ipv6);
 const isTcp = isL4(IpProto.tcp, EtherType.ipv4, EtherType.ipv6);
@@ -202,7 +172,7 @@ const isAnyIcmp = (key: FlowKey): boolean => isIcmp(key) || isIcmp6(key);
 const hasPorts = (key: FlowKey): boolean => !isAnyIcmp(key);
 const hasV4 = (key: FlowKey): boolean => !isArp(key) && !isV6(key);
 
-const hasCtProto = (key: FlowKey): boolean => valueAt(key, "ct_nw_proto") !== 0;
+const hasCtProto = (key: FlowKey): boolean => place(key, "ct_nw_proto") !== undefined;
 /** NSH's metadata type 1 has the four context headers. */
 const hasContext = (key: FlowKey): boolean => valueAt(key, "nsh_mdtype") === 1;
 const erspan =
@@ -210,85 +180,96 @@ const erspan =
   (key: FlowKey): boolean =>
     valueAt(key, "tun_erspan_ver") === version;
 
-const numbers = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+/** Lines of fields that differ in their number only. */
+const numbered = (prefix: string, first: number, count: number, line: (slot: FieldName) => Line): Entry[] =>
+  Array.from({ length: count }, (_, i) => {
+    const slot = `${prefix}${first + i}` as FieldName;
+    return [slot, line(slot)];
+  });
 
 /** A match in the order of ovs-ofctl. */
-const LINES: readonly Line[] = [
-  integer("pkt_mark", "pkt_mark", "hex"),
-  integer("recirc_id", "recirc_id", "hex"),
-  integer("dp_hash", "dp_hash", "hex"),
-  bare("conj_id", "conj_id"),
-  own("actset_output"),
-  own("ct_state"),
-  integer("ct_zone", "ct_zone", "decimal"),
-  integer("ct_mark", "ct_mark", "hex"),
-  integer("ct_label", "ct_label", "hex"),
-  own("ct_nw_src"),
-  own("ct_ipv6_src"),
-  own("ct_nw_dst"),
-  own("ct_ipv6_dst"),
-  bare("ct_nw_proto", "ct_nw_proto"),
-  when(hasCtProto, l4("ct_tp_src", "ct_tp_src")),
-  when(hasCtProto, l4("ct_tp_dst", "ct_tp_dst")),
-  packetType,
-  protocolWord,
-  ...numbers(16).map((i) => integer(`reg${i}`, `reg${i}` as FieldName, "hex")),
-  integer("tun_id", "tun_id", "hex"),
-  own("tun_src"),
-  own("tun_dst"),
-  own("tun_ipv6_src"),
-  own("tun_ipv6_dst"),
-  integer("tun_gbp_id", "tun_gbp_id", "decimal"),
-  bare("tun_gbp_flags", "tun_gbp_flags", "hex"),
-  bare("tun_erspan_ver", "tun_erspan_ver"),
-  when(erspan(1), integer("tun_erspan_idx", "tun_erspan_idx", "hex")),
-  when(erspan(2), bare("tun_erspan_dir", "tun_erspan_dir")),
-  when(erspan(2), bare("tun_erspan_hwid", "tun_erspan_hwid", "hex")),
-  bare("gtpu_flags", "tun_gtpu_flags", "hex"),
-  bare("gtpu_msgtype", "tun_gtpu_msgtype"),
-  own("tun_flags"),
-  ...numbers(64).map((i) => tunnelOption(`tun_metadata${i}` as FieldName)),
-  integer("metadata", "metadata", "hex"),
-  (key) => place(key, "in_port") && `in_port=${formatPort(valueAt(key, "in_port"))}`,
-  vlan,
-  own("dl_src", "eth_src"),
-  own("dl_dst", "eth_dst"),
-  ethType,
-  when(isV6, own("ipv6_src")),
-  when(isV6, own("ipv6_dst")),
-  when(isV6, flowLabel),
-  when(isArp, own("arp_spa", "ip_src")),
-  when(isArp, own("arp_tpa", "ip_dst")),
-  byte,
-  bare("nsh_ttl", "nsh_ttl"),
-  bare("nsh_mdtype", "nsh_mdtype"),
-  bare("nsh_np", "nsh_np"),
-  bare("nsh_spi", "nsh_spi", "hex"),
-  bare("nsh_si", "nsh_si"),
-  ...numbers(4).map((i) => when(hasContext, context(`nsh_c${i + 1}` as FieldName))),
-  when(hasV4, own("nw_src", "ip_src")),
-  when(hasV4, own("nw_dst", "ip_dst")),
-  ipProto,
-  when(isArp, own("arp_sha")),
-  when(isArp, own("arp_tha")),
-  ...tos,
-  bare("nw_ttl", "nw_ttl"),
-  bare("mpls_label", "mpls_label"),
-  bare("mpls_tc", "mpls_tc"),
-  bare("mpls_ttl", "mpls_ttl"),
-  bare("mpls_bos", "mpls_bos"),
-  fragment,
-  when(isAnyIcmp, l4("icmp_type", "tcp_src")),
-  when(isAnyIcmp, l4("icmp_code", "tcp_dst")),
-  when(hasPorts, l4("tp_src", "tcp_src")),
-  when(hasPorts, l4("tp_dst", "tcp_dst")),
-  when(isIcmp6, own("nd_target")),
-  when(isIcmp6, own("nd_sll", "arp_sha")),
-  when(isIcmp6, own("nd_tll", "arp_tha")),
-  when(isIcmp6, bare("nd_reserved", "nd_reserved")),
-  when(isIcmp6, bare("nd_options_type", "tcp_flags")),
-  when(isTcp, tcpFlags),
+const LINES: readonly Entry[] = [
+  ["pkt_mark", integer("pkt_mark", "pkt_mark", "hex")],
+  ["recirc_id", integer("recirc_id", "recirc_id", "hex")],
+  ["dp_hash", integer("dp_hash", "dp_hash", "hex")],
+  ["conj_id", bare("conj_id", "conj_id")],
+  ["actset_output", own("actset_output")],
+  ["ct_state", own("ct_state")],
+  ["ct_zone", integer("ct_zone", "ct_zone", "decimal")],
+  ["ct_mark", integer("ct_mark", "ct_mark", "hex")],
+  ["ct_label", integer("ct_label", "ct_label", "hex")],
+  ["ct_nw_src", own("ct_nw_src")],
+  ["ct_ipv6_src", own("ct_ipv6_src")],
+  ["ct_nw_dst", own("ct_nw_dst")],
+  ["ct_ipv6_dst", own("ct_ipv6_dst")],
+  ["ct_nw_proto", bare("ct_nw_proto", "ct_nw_proto")],
+  ["ct_tp_src", when(hasCtProto, l4("ct_tp_src", "ct_tp_src"))],
+  ["ct_tp_dst", when(hasCtProto, l4("ct_tp_dst", "ct_tp_dst"))],
+  ["packet_type", packetType],
+  ["eth_type", protocolWord],
+  ...numbered("reg", 0, 16, (slot) => integer(slot, slot, "hex")),
+  ["tun_id", integer("tun_id", "tun_id", "hex")],
+  ["tun_src", own("tun_src")],
+  ["tun_dst", own("tun_dst")],
+  ["tun_ipv6_src", own("tun_ipv6_src")],
+  ["tun_ipv6_dst", own("tun_ipv6_dst")],
+  ["tun_gbp_id", l4("tun_gbp_id", "tun_gbp_id")],
+  ["tun_gbp_flags", bare("tun_gbp_flags", "tun_gbp_flags", "hex")],
+  ["tun_erspan_ver", bare("tun_erspan_ver", "tun_erspan_ver")],
+  ["tun_erspan_idx", when(erspan(1), bare("tun_erspan_idx", "tun_erspan_idx", "hex"))],
+  ["tun_erspan_dir", when(erspan(2), bare("tun_erspan_dir", "tun_erspan_dir"))],
+  ["tun_erspan_hwid", when(erspan(2), bare("tun_erspan_hwid", "tun_erspan_hwid", "hex"))],
+  ["tun_gtpu_flags", bare("gtpu_flags", "tun_gtpu_flags", "hex")],
+  ["tun_gtpu_msgtype", bare("gtpu_msgtype", "tun_gtpu_msgtype")],
+  ["tun_flags", own("tun_flags")],
+  ...numbered("tun_metadata", 0, 64, tunnelOption),
+  ["metadata", integer("metadata", "metadata", "hex")],
+  ["in_port", (key) => `in_port=${formatPort(valueAt(key, "in_port"))}`],
+  ["vlan_tci", vlan],
+  ["eth_src", own("dl_src", "eth_src")],
+  ["eth_dst", own("dl_dst", "eth_dst")],
+  ["eth_type", ethType],
+  ["ipv6_src", when(isV6, own("ipv6_src"))],
+  ["ipv6_dst", when(isV6, own("ipv6_dst"))],
+  ["ipv6_label", when(isV6, flowLabel)],
+  ["ip_src", when(isArp, own("arp_spa", "ip_src"))],
+  ["ip_dst", when(isArp, own("arp_tpa", "ip_dst"))],
+  ["nsh_flags", byte],
+  ["nsh_ttl", bare("nsh_ttl", "nsh_ttl")],
+  ["nsh_mdtype", bare("nsh_mdtype", "nsh_mdtype")],
+  ["nsh_np", bare("nsh_np", "nsh_np")],
+  ["nsh_spi", (key) => `nsh_spi=0x${valueAt(key, "nsh_spi").toString(16)}`],
+  ["nsh_si", bare("nsh_si", "nsh_si")],
+  ...numbered("nsh_c", 1, 4, (slot) => when(hasContext, context(slot))),
+  ["ip_src", when(hasV4, own("nw_src", "ip_src"))],
+  ["ip_dst", when(hasV4, own("nw_dst", "ip_dst"))],
+  ["nw_proto", ipProto],
+  ["arp_sha", when(isArp, own("arp_sha"))],
+  ["arp_tha", when(isArp, own("arp_tha"))],
+  ...tos.map((line) => ["nw_tos", line] as const),
+  ["nw_ttl", bare("nw_ttl", "nw_ttl")],
+  ["mpls_label", bare("mpls_label", "mpls_label")],
+  ["mpls_tc", bare("mpls_tc", "mpls_tc")],
+  ["mpls_ttl", bare("mpls_ttl", "mpls_ttl")],
+  ["mpls_bos", bare("mpls_bos", "mpls_bos")],
+  ["ip_frag", fragment],
+  ["tcp_src", when(isAnyIcmp, l4("icmp_type", "tcp_src", 0xff))],
+  ["tcp_dst", when(isAnyIcmp, l4("icmp_code", "tcp_dst", 0xff))],
+  ["tcp_src", when(hasPorts, l4("tp_src", "tcp_src"))],
+  ["tcp_dst", when(hasPorts, l4("tp_dst", "tcp_dst"))],
+  ["nd_target", when(isIcmp6, own("nd_target"))],
+  ["arp_sha", when(isIcmp6, own("nd_sll", "arp_sha"))],
+  ["arp_tha", when(isIcmp6, own("nd_tll", "arp_tha"))],
+  ["nd_reserved", when(isIcmp6, bare("nd_reserved", "nd_reserved"))],
+  ["tcp_flags", when(isIcmp6, bare("nd_options_type", "tcp_flags"))],
+  ["tcp_flags", when(isTcp, tcpFlags)],
 ];
+
+/** Lines by the place they print, so that a match costs what it says and not what it could say. */
+const linesOf = new Map<FieldName, number[]>();
+LINES.forEach(([slot], i) => {
+  linesOf.set(slot, [...(linesOf.get(slot) ?? []), i]);
+});
 
 /** A field without a name: its header and payload, which ovs-ofctl would leave out. */
 const rawText = ({ header, body }: RawOxm): string =>
@@ -300,10 +281,14 @@ const rawText = ({ header, body }: RawOxm): string =>
  */
 export function formatMatch(match: Match): string {
   const key = flowKey(match);
+  const present: number[] = [];
+  for (const slot of key.places.keys()) present.push(...(linesOf.get(slot) ?? []));
+  present.sort((a, b) => a - b);
   const words: string[] = [];
-  for (const line of LINES) {
-    const word = line(key);
+  for (const i of present) {
+    const word = (LINES[i] as Entry)[1](key);
     if (word !== undefined) words.push(word);
   }
-  return [...words, ...key.raws.map(rawText)].join(",");
+  for (const raw of key.raws) words.push(rawText(raw));
+  return words.join(",");
 }

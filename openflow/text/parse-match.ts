@@ -8,39 +8,41 @@ import { ParseError } from "./parse-error.ts";
 import { integer, parseValue } from "./value.ts";
 
 /** Words without a value: the EtherType they stand for, and the IP protocol. */
-const PROTOCOLS: Readonly<Record<string, readonly [ethType: number, ipProto?: number]>> = {
-  ip: [EtherType.ipv4],
-  ipv4: [EtherType.ipv4],
-  icmp: [EtherType.ipv4, IpProto.icmp],
-  tcp: [EtherType.ipv4, IpProto.tcp],
-  udp: [EtherType.ipv4, IpProto.udp],
-  sctp: [EtherType.ipv4, IpProto.sctp],
-  ipv6: [EtherType.ipv6],
-  icmp6: [EtherType.ipv6, IpProto.icmpv6],
-  tcp6: [EtherType.ipv6, IpProto.tcp],
-  udp6: [EtherType.ipv6, IpProto.udp],
-  sctp6: [EtherType.ipv6, IpProto.sctp],
-  arp: [EtherType.arp],
-  rarp: [EtherType.rarp],
-  mpls: [EtherType.mpls],
-  mplsm: [EtherType.mplsMcast],
-};
+const PROTOCOLS: ReadonlyMap<string, readonly [ethType: number, ipProto?: number]> = new Map(
+  Object.entries<readonly [ethType: number, ipProto?: number]>({
+    ip: [EtherType.ipv4],
+    ipv4: [EtherType.ipv4],
+    icmp: [EtherType.ipv4, IpProto.icmp],
+    tcp: [EtherType.ipv4, IpProto.tcp],
+    udp: [EtherType.ipv4, IpProto.udp],
+    sctp: [EtherType.ipv4, IpProto.sctp],
+    ipv6: [EtherType.ipv6],
+    icmp6: [EtherType.ipv6, IpProto.icmpv6],
+    tcp6: [EtherType.ipv6, IpProto.tcp],
+    udp6: [EtherType.ipv6, IpProto.udp],
+    sctp6: [EtherType.ipv6, IpProto.sctp],
+    arp: [EtherType.arp],
+    rarp: [EtherType.rarp],
+    mpls: [EtherType.mpls],
+    mplsm: [EtherType.mplsMcast],
+  }),
+);
 
 /** Names that ovs-ofctl prints in a match although no field has them. */
-const PRINTED: Readonly<Record<string, FieldName>> = {
-  gtpu_flags: "tun_gtpu_flags",
-  gtpu_msgtype: "tun_gtpu_msgtype",
-  dl_vlan_pcp: "vlan_pcp",
-};
+const PRINTED: ReadonlyMap<string, FieldName> = new Map([
+  ["gtpu_flags", "tun_gtpu_flags"],
+  ["gtpu_msgtype", "tun_gtpu_msgtype"],
+  ["dl_vlan_pcp", "vlan_pcp"],
+]);
 
 /** Fields of Open vSwitch that OpenFlow has no code point for. */
 const UNSENDABLE: readonly string[] = ["skb_priority", "tun_ttl", "tun_tos"];
 
 const WORDS: readonly string[] = [
-  ...Object.keys(PROTOCOLS),
+  ...PROTOCOLS.keys(),
   "eth",
   "dl_vlan",
-  ...Object.keys(PRINTED),
+  ...PRINTED.keys(),
   ...fields.flatMap((f) => [f.name, ...f.aliases]),
 ];
 
@@ -90,8 +92,8 @@ export function parseMatch(text: string): Match {
     apply(key, field, mask === undefined ? { field: field.name, value } : { field: field.name, value, mask });
     named.push({ field, word });
   };
-  for (const word of words(text)) {
-    const protocol = word.value === undefined ? PROTOCOLS[word.name] : undefined;
+  for (const word of packetTypeFirst([...words(text)])) {
+    const protocol = word.value === undefined ? PROTOCOLS.get(word.name) : undefined;
     if (protocol) {
       add(def("eth_type"), protocol[0], undefined, word);
       if (protocol[1] !== undefined) add(def("nw_proto"), protocol[1], undefined, word);
@@ -100,6 +102,11 @@ export function parseMatch(text: string): Match {
     else if (word.name === "dl_vlan") add(def("vlan_vid"), vlanId(word), undefined, word);
     else {
       const field = fieldOf(word);
+      if (field.variable && word.value === undefined) {
+        // The option must be there, whatever it says.
+        add(field, 0n, 0n, word);
+        continue;
+      }
       const { value, mask } = parseValue(field, requiredValue(word), word.valueAt);
       if (field.name === "in_port") {
         // Typed as 16 or 32 bits, kept as 32.
@@ -112,8 +119,14 @@ export function parseMatch(text: string): Match {
   return matchOfKey(key);
 }
 
+/** Other fields imply an Ethernet packet unless the text says, anywhere, what it is. */
+function packetTypeFirst(all: readonly Word[]): readonly Word[] {
+  const isType = (w: Word): boolean => w.name === "packet_type" || w.name === "eth";
+  return [...all.filter(isType), ...all.filter((w) => !isType(w))];
+}
+
 function fieldOf(word: Word): FieldDef<FieldName> {
-  const field = fieldByName(PRINTED[word.name] ?? word.name);
+  const field = fieldByName(PRINTED.get(word.name) ?? word.name);
   if (field) return field;
   if (UNSENDABLE.includes(word.name)) {
     throw new ParseError(word.at, `OpenFlow has no way to say ${word.name}`, []);
@@ -167,6 +180,7 @@ function refuseConflict(
   mask: FieldValue | undefined,
   word: Word,
 ): void {
+  if (!partsOf(field).some((part) => key.places.has(part.slot))) return;
   const alone = emptyKey();
   apply(alone, field, mask === undefined ? { field: field.name, value } : { field: field.name, value, mask });
   for (const part of partsOf(field)) {

@@ -24,18 +24,18 @@ import { formatPort, PORT_NAMES, parsePort } from "./ports.ts";
 /** `0x1f`, and plain `0` for zero. */
 export const hex = (n: FieldValue): string => (Number(n) === 0 ? "0" : `0x${n.toString(16)}`);
 
-const FRAGMENTS: Readonly<Record<string, readonly [value: number, mask: number]>> = {
-  no: [0, 3],
-  yes: [1, 1],
-  first: [1, 3],
-  later: [3, 3],
-  not_later: [0, 2],
-};
+const FRAGMENTS: ReadonlyMap<string, readonly [value: number, mask: number]> = new Map([
+  ["no", [0, 3]],
+  ["yes", [1, 1]],
+  ["first", [1, 3]],
+  ["later", [3, 3]],
+  ["not_later", [0, 2]],
+]);
 
 /** `no`, `yes`, `first`, `later` or `not_later`; `<error>` for a combination that no packet has. */
 export function formatFragment(value: number, mask: number): string {
   const known = mask & 3;
-  const name = Object.entries(FRAGMENTS).find(([, [v, m]]) => m === known && v === (value & known))?.[0];
+  const name = [...FRAGMENTS].find(([, [v, m]]) => m === known && v === (value & known))?.[0];
   if (name) return name;
   // "later" without "any" is what the second bit alone says; "no" is what the first one denies.
   if (known === 2) return "later";
@@ -104,7 +104,7 @@ const WANTED: Record<FieldFormat, readonly string[]> = {
   ipv4: ["A.B.C.D", "A.B.C.D/PREFIX", "A.B.C.D/MASK"],
   ipv6: ["ADDRESS", "ADDRESS/PREFIX", "ADDRESS/MASK"],
   port: ["NUMBER", ...PORT_NAMES],
-  frag: Object.keys(FRAGMENTS),
+  frag: [...FRAGMENTS.keys()],
   tcp_flags: ["+FLAG-FLAG", "FLAG|FLAG", ...TCP_FLAGS.slice(0, 9).map(String)],
   ct_state: ["+STATE-STATE", "STATE|STATE", ...CT_STATES.map(String)],
   tun_flags: ["+oam", "-oam"],
@@ -151,7 +151,7 @@ function parseAs(def: FieldDef, text: string): Parsed | undefined {
           )
         : both(head, tail, parsePort, (t) => Number(t));
     case "frag": {
-      const known = FRAGMENTS[text.toLowerCase()];
+      const known = FRAGMENTS.get(text.toLowerCase());
       return known && { value: known[0], mask: known[1] };
     }
     case "packet_type": {

@@ -13,7 +13,7 @@ const flow = flowBuilder("vip");
 const ICMP_ERRORS = [3, 11, 12] as const;
 
 /** ct_state bits as OXM numbers them (ovs-fields(7)). */
-const RELATED = 0x08;
+const RELATED = 0x04;
 const TRACKED = 0x20;
 
 const FLAGGED = { reg6: { value: 1, mask: 1 } } as const;

@@ -1,6 +1,3 @@
-import { get } from "./client.ts";
-import { CLIENT_OPTION_HELP, CLIENT_OPTIONS, type Command, type Invocation } from "./command.ts";
-import { type Column, table } from "./table.ts";
 import type {
   FlowView,
   NeighbourView,
@@ -10,6 +7,9 @@ import type {
   SlotsView,
   StatusView,
 } from "../../controller/api/views.ts";
+import { get } from "./client.ts";
+import { CLIENT_OPTION_HELP, CLIENT_OPTIONS, type Command, type Invocation } from "./command.ts";
+import { type Column, table } from "./table.ts";
 
 /** A command that shows what one GET answers, as a table or as the JSON itself. */
 function inspector<T>(def: {
@@ -120,7 +120,10 @@ const showPlan = (plans: readonly PlanView[]): string =>
         ? `node ${p.node}: ${p.error}`
         : p.operations.length === 0
           ? `node ${p.node}: nothing to change`
-          : [`node ${p.node}: ${p.operations.length} changes`, ...p.operations.map((o) => `${o.sign} ${o.text}\n    ${o.reason}`)].join("\n"),
+          : [
+              `node ${p.node}: ${p.operations.length} changes`,
+              ...p.operations.map((o) => `${o.sign} ${o.text}\n    ${o.reason}`),
+            ].join("\n"),
     )
     .join("\n");
 

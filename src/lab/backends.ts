@@ -9,7 +9,7 @@ import { backendPort } from "./topology.ts";
 const script = fileURLToPath(new URL("./backend.mjs", import.meta.url));
 
 /** How a backend answers from now on; without fields: at once, with status 200. */
-export interface BackendBehaviour {
+interface BackendBehaviour {
   readonly status?: number;
   readonly delayMs?: number;
 }

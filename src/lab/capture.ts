@@ -24,9 +24,10 @@ export interface CaptureOptions {
  * AppArmor profiles allow it few places.
  */
 export async function startCapture({ namespace, link, path, filter }: CaptureOptions): Promise<Capture> {
+  const program = "ip";
   const argv = ["netns", "exec", namespace, "tcpdump", "-n", "-i", link, "-U", "-s", "0", "--immediate-mode"];
   const fd = openSync(path, "w");
-  const child = spawn("ip", [...argv, "-w", "-", ...(filter === undefined ? [] : [filter])], {
+  const child = spawn(program, [...argv, "-w", "-", ...(filter === undefined ? [] : [filter])], {
     stdio: ["ignore", fd, "pipe"],
     env: { ...process.env, PATH: toolPath },
   });

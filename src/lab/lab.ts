@@ -68,7 +68,7 @@ export async function up(options: LabOptions = {}): Promise<Lab> {
   const { name = "lab", datapath = "netdev" } = options;
   const root = options.root ?? labRoot(name);
   checkLabName(name);
-  if (process.getuid?.() !== 0) throw new LabError("network namespaces need root: run as root or with sudo");
+  requireRoot();
   refuseIfRunning(root);
   await cleanUp(root);
 
@@ -146,7 +146,12 @@ export async function up(options: LabOptions = {}): Promise<Lab> {
 export async function down(options: Pick<LabOptions, "name" | "root"> = {}): Promise<boolean> {
   const { name = "lab" } = options;
   checkLabName(name);
+  requireRoot();
   return cleanUp(options.root ?? labRoot(name));
+}
+
+function requireRoot(): void {
+  if (process.getuid?.() !== 0) throw new LabError("network namespaces need root: run as root or with sudo");
 }
 
 /** All parts at once as far as one does not need another: the time goes into waiting for processes to start. */

@@ -13,7 +13,7 @@ export interface ProcessRef {
 }
 
 /** The process with this pid, or undefined when there is none (one that waits to be reaped counts as none). */
-export function processRef(pid: number): ProcessRef | undefined {
+function processRef(pid: number): ProcessRef | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -1,4 +1,4 @@
-import { attempt } from "./shell.ts";
+import { attempt, LabError } from "./shell.ts";
 
 /** Outcome of one HTTP request on a connection of its own. */
 export interface RequestResult {
@@ -39,7 +39,7 @@ export async function requestFrom(
     { timeoutMs: (maxTime * count + 10) * 1000 },
   );
   const results = parse(stdout);
-  if (results.length !== count) throw new Error(`curl reported ${results.length} of ${count} requests: ${stderr}`);
+  if (results.length !== count) throw new LabError(`curl reported ${results.length} of ${count} requests: ${stderr}`);
   return results;
 }
 

@@ -1,6 +1,7 @@
 import {
   existsSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -44,6 +45,7 @@ export function checkLabName(name: string): void {
 export function readState(root: string): LabState | undefined {
   const path = stateFile(root);
   if (!existsSync(path)) return undefined;
+  requireOwnFolder(root);
   try {
     return JSON.parse(readFileSync(path, "utf8")) as LabState;
   } catch (error) {
@@ -58,6 +60,7 @@ export function readState(root: string): LabState | undefined {
  */
 export function createState(root: string, state: LabState): void {
   mkdirSync(root, { recursive: true });
+  requireOwnFolder(root);
   const draft = join(root, `.lab.${process.pid}`);
   if (readdirSync(root).some((entry) => !entry.startsWith(".lab."))) {
     throw new LabError(`${root} holds something that is not this lab's`);
@@ -88,6 +91,12 @@ export function removeRoot(root: string): void {
   }
   rmSync(stateFile(root), { force: true });
   rmdirSync(root);
+}
+
+/** Anybody may make a folder in /tmp: what another user wrote there must not tell root which processes to end. */
+function requireOwnFolder(root: string): void {
+  const stat = lstatSync(root);
+  if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw new LabError(`${root} belongs to somebody else`);
 }
 
 function stateFile(root: string): string {

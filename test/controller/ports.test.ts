@@ -44,7 +44,10 @@ describe("attaching ports to segments", () => {
   });
 
   test("characters of regular expressions mean themselves in a glob", () => {
-    const { attached } = attach([segment(1, [{ name: "a.b?+*", role: "host" }])], [port(1, "a.bx+1"), port(2, "axbx+1")]);
+    const { attached } = attach(
+      [segment(1, [{ name: "a.b?+*", role: "host" }])],
+      [port(1, "a.bx+1"), port(2, "axbx+1")],
+    );
     expect(attached.map((p) => p.ofport)).toEqual([1]);
   });
 });

@@ -89,7 +89,9 @@ describe("OpenFlow sessions", () => {
     await until("both ready", () => ready.length === 2);
     sw.write(Buffer.from(hex, "hex"));
     await until("closed", () => sw.closed);
-    expect(sw.of("error").map((m) => [m.error.errorType, m.error.code])).toEqual([[1, code === "OFPBRC_BAD_VERSION" ? 0 : 6]]);
+    expect(sw.of("error").map((m) => [m.error.errorType, m.error.code])).toEqual([
+      [1, code === "OFPBRC_BAD_VERSION" ? 0 : 6],
+    ]);
     expect(other.closed).toBe(false);
     join({ datapathId: 3n });
     await until("a new connection is accepted", () => ready.length === 3);
@@ -208,7 +210,9 @@ describe("OpenFlow sessions", () => {
     );
     const failure = second.listen({ host: "127.0.0.1", port });
     await expect(failure).rejects.toThrow(ListenError);
-    await expect(failure).rejects.toThrow(`OpenFlow cannot listen on 127.0.0.1:${port}: the port is taken by another program`);
+    await expect(failure).rejects.toThrow(
+      `OpenFlow cannot listen on 127.0.0.1:${port}: the port is taken by another program`,
+    );
   });
 });
 

@@ -38,7 +38,9 @@ function once() {
 }
 
 function report() {
-  process.stdout.write(`${JSON.stringify({ sent, ok, failures: failures.slice(0, 20), failed: failures.length, backends })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ sent, ok, failures: failures.slice(0, 20), failed: failures.length, backends })}\n`,
+  );
   process.exit(0);
 }
 

@@ -88,7 +88,16 @@ export async function startLoad(
   seconds: number,
 ): Promise<{ finish(): Promise<LoadReport> }> {
   const script = new URL("./load.mjs", import.meta.url).pathname;
-  const argv = ["netns", "exec", lab.namespace(host), process.execPath, script, url, String(perSecond), String(seconds)];
+  const argv = [
+    "netns",
+    "exec",
+    lab.namespace(host),
+    process.execPath,
+    script,
+    url,
+    String(perSecond),
+    String(seconds),
+  ];
   const child = spawn("ip", argv, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.setEncoding("utf8");
