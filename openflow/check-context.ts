@@ -85,6 +85,13 @@ function widths(s: Subfield, written = false): DecodeError | undefined {
   return written && !def.writable ? refuse("OFPBAC_BAD_SET_ARGUMENT", `${s.field} is read-only`) : undefined;
 }
 
+function checkSet(p: Packet, field: FieldName, value: bigint): DecodeError | undefined {
+  const bad = bits(p, { field, ofs: 0, nBits: 1 });
+  if (bad || (field === "vlan_vid" && p.tags === 0)) return bad ?? inconsistent("vlan_vid without a tag");
+  if (field === "vlan_tci") tag(p, (value & BigInt(VLAN_CFI)) !== 0n ? Math.max(p.tags, 1) : 0);
+  return undefined;
+}
+
 function checkOne(p: Packet, a: Action): DecodeError | undefined {
   const { key } = p;
   switch (a.kind) {
@@ -93,18 +100,15 @@ function checkOne(p: Packet, a: Action): DecodeError | undefined {
       return bits(p, a.src);
     case "pop":
     case "multipath":
-    case "load":
       return bits(p, a.dst);
+    case "load":
+      return checkSet(p, a.dst.field, a.value << BigInt(a.dst.ofs));
     case "bundle":
       return a.dst && bits(p, a.dst);
     case "move":
       return bits(p, a.src) ?? bits(p, a.dst);
-    case "set_field": {
-      const bad = bits(p, { field: a.field, ofs: 0, nBits: 1 });
-      if (bad || (a.field === "vlan_vid" && p.tags === 0)) return bad ?? inconsistent("vlan_vid without a tag");
-      if (a.field === "vlan_tci") tag(p, (Number(a.value) & VLAN_CFI) !== 0 ? Math.max(p.tags, 1) : 0);
-      return undefined;
-    }
+    case "set_field":
+      return checkSet(p, a.field, BigInt(a.value));
     case "set_vlan_vid":
     case "set_vlan_pcp":
       want(p, p.tags > 0, `${a.kind} without a tag`);

@@ -47,7 +47,7 @@ function checkProperty(b: Buffer, at: number, length: number): void {
 function propertyText(p: EncapProperty): string {
   if (p.type === NshProp.mdType) return `md_type=${p.data.readUInt8(0)}`;
   const tlv = p.data.toString("hex", 4, 4 + p.data.readUInt8(3));
-  return `tlv(0x${p.data.toString("hex", 0, 2)},${p.data.readUInt8(2)},${tlv ? `0x${tlv}` : "0"})`;
+  return `tlv(0x${p.data.toString("hex", 0, 2)},${p.data.readUInt8(2)},${/^0*$/.test(tlv) ? "0" : `0x${tlv.replace(/^0+/, "")}`})`;
 }
 
 function text(v: Body<"encap">): string {

@@ -1,33 +1,20 @@
-/** `ovs-ofctl` as a reference: what it prints for bytes, and which bytes it sends for text. Needs no switch. */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createServer, type Socket } from "node:net";
+import { ofctl } from "./ofctl.ts";
 
-/** Whether there is an `ovs-ofctl` to ask. */
-export const hasOfctl = spawnSync("ovs-ofctl", ["--version"]).status === 0;
+/** The text of a list, or the error with which ovs-ofctl refuses its bytes. */
+export type ListAnswer = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly code: string };
 
-export interface Answer {
-  /** The text, or the name of the error with which the bytes are refused. */
-  readonly text: string;
-  readonly refused: boolean;
-}
-
-/**
- * Asks for many lists of actions or instructions at once.
- * @param hex one list each; empty ones cannot be asked
- */
-export function ofctlParse(what: "actions" | "instructions", hex: readonly string[]): readonly Answer[] {
-  const out = execFileSync("ovs-ofctl", [`parse-${what}`, "OpenFlow13"], {
-    input: `${hex.join("\n")}\n`,
-    stdio: ["pipe", "pipe", "ignore"],
-    maxBuffer: 1 << 28,
-    encoding: "utf8",
-  });
-  // Each answer is a line, perhaps followed by how it would be encoded otherwise, and an empty line.
-  const answers = out.split("\n").filter((l) => /^(actions=|bad )/.test(l));
-  return answers.map((line) => {
-    const bad = /^bad OpenFlow13 \w+: (\w+)/.exec(line);
-    return bad ? { text: bad[1] as string, refused: true } : { text: line.slice("actions=".length), refused: false };
-  });
+/** `ovs-ofctl parse-actions` or `parse-instructions` for lists in hex, none of them empty. */
+export function listAnswers(what: "actions" | "instructions", lists: readonly string[]): readonly ListAnswer[] {
+  // Each answer is a line, perhaps followed by how ovs-ofctl would encode the list otherwise, and an empty line.
+  const lines = ofctl([`parse-${what}`, "OpenFlow13"], `${lists.join("\n")}\n`).split("\n");
+  return lines
+    .filter((l) => /^(actions=|bad )/.test(l))
+    .map((line) => {
+      const bad = /^bad OpenFlow13 \w+: (\w+)/.exec(line);
+      return bad ? { ok: false, code: bad[1] as string } : { ok: true, text: line.slice("actions=".length) };
+    });
 }
 
 const HELLO = Buffer.from("0400000800000001", "hex");
@@ -35,7 +22,6 @@ const Type = { echoRequest: 2, flowMod: 14, multipartRequest: 18, barrierRequest
 
 /** Property types that table features must have, each of them empty here. */
 const PROPERTIES = [0, 2, 4, 6, 8, 10, 12, 14];
-
 const TABLE_FEATURES = 12;
 
 /** Answers to what ovs-ofctl asks first: features of one table that has none, and no ports. */
@@ -55,7 +41,7 @@ function multipartReply(request: Buffer): Buffer {
 }
 
 /** Splits a stream into messages and answers what ovs-ofctl waits for. */
-function answer(socket: Socket, message: (m: Buffer) => void): void {
+function serve(socket: Socket, flowMod: (m: Buffer) => void): void {
   let rest = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);
@@ -63,13 +49,13 @@ function answer(socket: Socket, message: (m: Buffer) => void): void {
       const m = rest.subarray(0, rest.readUInt16BE(2));
       rest = rest.subarray(m.length);
       const type = m.readUInt8(1);
-      if (type === Type.echoRequest || type === Type.barrierRequest) {
+      if (type === Type.flowMod) flowMod(Buffer.from(m));
+      else if (type === Type.multipartRequest) socket.write(multipartReply(m));
+      else if (type === Type.echoRequest || type === Type.barrierRequest) {
         const reply = Buffer.from(m);
         reply.writeUInt8(type + 1, 1);
         socket.write(reply);
-      } else if (type === Type.multipartRequest) {
-        socket.write(multipartReply(m));
-      } else message(Buffer.from(m));
+      }
     }
   });
   socket.on("error", () => undefined);
@@ -77,16 +63,13 @@ function answer(socket: Socket, message: (m: Buffer) => void): void {
 }
 
 /**
- * The flow-mods that `ovs-ofctl -O OpenFlow13 add-flows` sends for flows in text, in their order.
+ * The flow-mods that `ovs-ofctl -O OpenFlow13 add-flows` sends for flows in text, in their order, over one connection
+ * to a switch that only listens.
  * @throws with ovs-ofctl's own words when it does not take one of them
  */
-export async function ofctlFlowMods(flows: readonly string[]): Promise<readonly Buffer[]> {
+export async function sentFlowMods(flows: readonly string[]): Promise<readonly Buffer[]> {
   const got: Buffer[] = [];
-  const server = createServer((socket) =>
-    answer(socket, (m) => {
-      if (m.readUInt8(1) === Type.flowMod) got.push(m);
-    }),
-  );
+  const server = createServer((socket) => serve(socket, (m) => got.push(m)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
   try {
@@ -104,9 +87,8 @@ export async function ofctlFlowMods(flows: readonly string[]): Promise<readonly 
   return got;
 }
 
-/** The instructions of a flow-mod without the parts before them. */
-export function instructionsOf(flowMod: Buffer): Buffer {
-  const matchAt = 48;
-  const length = flowMod.readUInt16BE(matchAt + 2);
-  return flowMod.subarray(matchAt + Math.ceil(length / 8) * 8);
+/** The instructions of a flow-mod, in hex. */
+export function instructionsOf(flowMod: Buffer): string {
+  const match = 48;
+  return flowMod.toString("hex", match + Math.ceil(flowMod.readUInt16BE(match + 2) / 8) * 8);
 }
