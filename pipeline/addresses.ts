@@ -83,7 +83,8 @@ type Routing = Pick<DesiredState, "segments" | "routes">;
 export const egress = (s: Routing, ip: Ipv4): NextHop | undefined => {
   let best: (NextHop & { readonly length: number }) | undefined;
   const consider = (p: Prefix, segment: number, via: Ipv4): void => {
-    if (contains(p, ip) && (best === undefined || p.length > best.length)) best = { length: p.length, segment, ip: via };
+    if (contains(p, ip) && (best === undefined || p.length > best.length))
+      best = { length: p.length, segment, ip: via };
   };
   for (const segment of s.segments) consider(segment.subnet, segment.id, ip);
   for (const route of s.routes) consider(route.prefix, route.segment, route.via);

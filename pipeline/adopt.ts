@@ -95,7 +95,5 @@ export const readServing = (flows: readonly ObservedFlow[], topology: Topology):
     }
   }
   const members = topology.loadBalancers.flatMap((lb) => lb.pools).flatMap((p) => p.members);
-  return new Set(
-    members.filter((m) => slots.has(m.id) && places.get(m.id) === `${m.ip}:${m.port}`).map((m) => m.id),
-  );
+  return new Set(members.filter((m) => slots.has(m.id) && places.get(m.id) === `${m.ip}:${m.port}`).map((m) => m.id));
 };

@@ -1,7 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { pino } from "pino";
 import { buildApi } from "../controller/api/server.ts";
+import { mergeHealth } from "../controller/health/merge.ts";
 import { makeMetrics } from "../controller/metrics.ts";
 import { NodeController } from "../controller/node.ts";
 import { type Endpoint, listenError, OpenFlowListener } from "../controller/session/listener.ts";
@@ -10,6 +12,7 @@ import type { Health, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
 import { formatErrors } from "./config/errors.ts";
 import { loadTopology } from "./config/topology.ts";
+import { DrainFile, withDrains } from "./drains.ts";
 import { apiSource } from "./views.ts";
 
 export interface DaemonOptions {
@@ -32,7 +35,8 @@ const { version } = createRequire(import.meta.url)("../package.json") as { versi
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const loaded = loadTopology(options.config);
   if (!loaded.ok) throw new CliError(formatErrors(loaded.errors), 2);
-  let { topology } = loaded;
+  /** As the file has it. */
+  let { topology: configured } = loaded;
   let reloadError: string | null = null;
   await mkdir(options.data, { recursive: true }).catch((e: NodeJS.ErrnoException) => {
     throw new CliError(`--data: cannot make folder ${options.data}: ${e.message}`);
@@ -41,9 +45,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const log = pino({ level: options.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const metrics = makeMetrics();
   const startedAt = Date.now();
-  const health = new Map<number, Health>();
+  const drains = new DrainFile(join(options.data, "drains.json"));
+  /** As it is in force. */
+  let topology = withDrains(configured, drains.drains);
 
   const nodes = new Map<string, NodeController>();
+  const health = (): ReadonlyMap<number, Health> =>
+    mergeHealth([...nodes.values()].map((n) => ({ connected: n.session !== undefined, health: n.checker.health() })));
+  const healthChanged = (reason: string): void => {
+    for (const n of nodes.values()) n.touch(reason);
+  };
   const makeNodes = (to: Topology): void => {
     for (const node of to.nodes) {
       const known = nodes.get(node.name);
@@ -51,7 +62,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       else {
         known?.stop();
         known?.session?.close("the topology names another datapath now");
-        nodes.set(node.name, new NodeController(node, to, { log, metrics, health: () => health }));
+        nodes.set(node.name, new NodeController(node, to, { log, metrics, health, healthChanged }));
       }
     }
     for (const [name, controller] of nodes) {
@@ -61,7 +72,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       nodes.delete(name);
     }
   };
-  makeNodes(topology);
+  const apply = (): void => {
+    topology = withDrains(configured, drains.drains);
+    makeNodes(topology);
+  };
+  apply();
 
   const nodeOf = (session: Session): NodeController | undefined => {
     const { datapathId } = session.features;
@@ -103,7 +118,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     reloadError: () => reloadError,
     nodes: () => [...nodes.values()],
     topology: () => topology,
-    health: () => health,
+    health,
+    drain: (member, drain) => {
+      drains.set(member.uuid, drain, configured);
+      log.info({ member: member.name }, drain ? "member is draining" : "member is enabled");
+      apply();
+    },
   });
   const api = buildApi(source, metrics.registry, log.child({ part: "http" }, { level: "warn" }));
   try {
@@ -123,8 +143,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         return;
       }
       reloadError = null;
-      topology = next.topology;
-      makeNodes(topology);
+      configured = next.topology;
+      apply();
       log.info("topology reloaded");
     },
     stop: async () => {
