@@ -3,8 +3,9 @@ import { CliError, type Command, commandHelp, type Io, parseCall } from "./cli/c
 import { healthCommands } from "./cli/health.ts";
 import { inspectCommands } from "./cli/inspect.ts";
 import { serveCommand } from "./cli/serve.ts";
+import { verifyCommand } from "./cli/verify.ts";
 
-const COMMANDS: readonly Command[] = [serveCommand, ...inspectCommands, ...healthCommands];
+const COMMANDS: readonly Command[] = [serveCommand, ...inspectCommands, ...healthCommands, verifyCommand];
 
 const io: Io = {
   out: (text) => void process.stdout.write(`${text}\n`),

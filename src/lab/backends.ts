@@ -2,7 +2,15 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { listensOn, type ProcessRef, signal, startDetached, waitGone } from "./processes.ts";
+import {
+  commandLine,
+  listensOn,
+  type ProcessRef,
+  processesInNamespaces,
+  signal,
+  startDetached,
+  waitGone,
+} from "./processes.ts";
 import { LabError } from "./shell.ts";
 import { backendPort } from "./topology.ts";
 
@@ -16,6 +24,7 @@ interface BackendBehaviour {
 
 /** The web service of one host. */
 export interface Backend {
+  isRunning(): boolean;
   start(): Promise<void>;
   /** `kill -9`: connections are reset, the port is closed. */
   kill(): Promise<void>;
@@ -27,25 +36,26 @@ export interface Backend {
 
 export function backend(name: string, namespace: string, root: string): Backend {
   const behaviourFile = join(root, `${name}.json`);
-  let current: ProcessRef | undefined;
-  const send = (what: NodeJS.Signals) => {
-    if (current === undefined || !signal(current, what)) throw new LabError(`backend ${name} is not running`);
+  // Looked for each time: whichever process of the lab's user started it last.
+  const current = () => processesInNamespaces([namespace]).find((ref) => commandLine(ref).includes(script));
+  const send = (what: NodeJS.Signals): ProcessRef => {
+    const ref = current();
+    if (ref === undefined || !signal(ref, what)) throw new LabError(`backend ${name} is not running`);
+    return ref;
   };
   return {
+    isRunning: () => current() !== undefined,
     async start() {
       const argv = ["ip", "netns", "exec", namespace, process.execPath, script, name, `${backendPort}`, behaviourFile];
       rmSync(behaviourFile, { force: true });
       const started = await startDetached(argv, join(root, "log", `${name}.log`));
-      current = started;
       await listening(started, name);
     },
     async kill() {
-      const ref = current;
-      send("SIGKILL");
-      if (ref !== undefined) await waitGone(ref, 5000);
+      await waitGone(send("SIGKILL"), 5000);
     },
-    pause: () => send("SIGSTOP"),
-    resume: () => send("SIGCONT"),
+    pause: () => void send("SIGSTOP"),
+    resume: () => void send("SIGCONT"),
     behave: (behaviour) => writeFileSync(behaviourFile, JSON.stringify(behaviour)),
   };
 }

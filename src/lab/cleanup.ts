@@ -18,7 +18,9 @@ export class AlreadyRunningError extends LabError {
 /** @throws AlreadyRunningError when the process that started the lab in this folder lives. */
 export function refuseIfRunning(root: string): void {
   const state = readState(root);
-  if (state !== undefined && isAlive(state.owner)) throw new AlreadyRunningError(state.name, state.owner, state.web);
+  if (state !== undefined && isAlive(state.owner)) {
+    throw new AlreadyRunningError(state.name, state.owner, state.controller?.web);
+  }
 }
 
 /**

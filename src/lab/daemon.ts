@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Lab } from "./lab.ts";
+import type { Lab } from "./handle.ts";
 import { isAlive, type ProcessRef, signal, startDetached, terminate, waitGone } from "./processes.ts";
 import { LabError } from "./shell.ts";
+import type { ControllerRecord } from "./state.ts";
 
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -14,7 +15,7 @@ export interface DaemonOptions {
   readonly http: string;
   /** OpenFlow port on the lab's controller address; 6653, or a free one if somebody has that, unless told. */
   readonly openflowPort?: number;
-  /** Topology file; the fixture for this lab unless told. */
+  /** Topology file; unless told, the lab's own copy of the fixture, which may be changed and reloaded. */
   readonly config?: string;
   /** More arguments of `lbctl serve`. */
   readonly args?: readonly string[];
@@ -26,6 +27,7 @@ export interface Daemon {
   readonly web: string;
   /** What to give to `setController`. */
   readonly target: string;
+  readonly config: string;
   readonly log: string;
   /** The command that starts such a process by hand. */
   readonly command: string;
@@ -34,6 +36,13 @@ export interface Daemon {
   stop(): Promise<void>;
   /** `kill -9`. */
   kill(): Promise<void>;
+  /** SIGHUP: reads the topology file again. */
+  reload(): void;
+  /** SIGSTOP, SIGCONT */
+  pause(): void;
+  resume(): void;
+  /** Starts it again, with the arguments it had, after it has ended. */
+  startAgain(): Promise<Daemon>;
 }
 
 /**
@@ -43,10 +52,9 @@ export interface Daemon {
  * @throws LabError with the last lines of its log when it ends or does not answer.
  */
 export async function startDaemon(lab: Lab, options: DaemonOptions): Promise<Daemon> {
-  const config = options.config ?? join(repository, "fixtures/topology.yaml");
+  const config = options.config ?? ownTopology(lab);
   const program = join(repository, "src/lbctl.ts");
   for (const path of [config, program]) if (!existsSync(path)) throw new LabError(`${path} is missing`);
-  await requireFreePort(options.http);
   const port = options.openflowPort ?? (await freePort(lab.controllerAddress, 6653));
   const listen = `${lab.controllerAddress}:${port}`;
   const data = join(lab.root, "data");
@@ -56,13 +64,18 @@ export async function startDaemon(lab: Lab, options: DaemonOptions): Promise<Dae
   const node = [process.execPath, "--import", import.meta.resolve("tsx"), program, "serve"];
   const argv = [...node, "--config", config, "--data", data, "--listen", listen, "--http", options.http];
   argv.push(...(options.args ?? []));
-  const ref = await startDetached(argv, log);
-  lab.adopt(ref);
-  const web = `http://${options.http}`;
-  await waitHealthy(web, ref, log);
+  return launch(lab, { argv, web: `http://${options.http}/`, target: `tcp:${listen}`, config, log });
+}
+
+/** The controller that was last started for a lab, by whichever process. @throws LabError when there is none. */
+export function currentDaemon(lab: Lab): Daemon {
+  const record = lab.controller();
+  if (record === undefined) throw new LabError(`lab "${lab.name}" has no controller`);
+  const { process: ref, argv, web, target, config, log } = record;
   return {
-    web: `${web}/`,
-    target: `tcp:${listen}`,
+    web,
+    target,
+    config,
     log,
     command: argv.join(" "),
     isAlive: () => isAlive(ref),
@@ -71,7 +84,27 @@ export async function startDaemon(lab: Lab, options: DaemonOptions): Promise<Dae
       signal(ref, "SIGKILL");
       await waitGone(ref, 5000);
     },
+    reload: () => void signal(ref, "SIGHUP"),
+    pause: () => void signal(ref, "SIGSTOP"),
+    resume: () => void signal(ref, "SIGCONT"),
+    startAgain: () => launch(lab, record),
   };
+}
+
+async function launch(lab: Lab, record: Omit<ControllerRecord, "process">): Promise<Daemon> {
+  await requireFreePort(new URL(record.web).host);
+  const ref = await startDetached(record.argv, record.log);
+  lab.recordController({ ...record, process: ref });
+  await waitHealthy(record.web, ref, record.log);
+  return currentDaemon(lab);
+}
+
+/** A copy, since who tries something out in the lab is not to change the repository. */
+function ownTopology(lab: Lab): string {
+  const fixture = join(repository, "fixtures/topology.yaml");
+  const own = join(lab.root, "topology.yaml");
+  if (existsSync(fixture) && !existsSync(own)) copyFileSync(fixture, own);
+  return own;
 }
 
 /** Waits until every switch that the controller knows is programmed. @throws LabError when it takes longer than `ms`. */
@@ -131,13 +164,13 @@ function listenProblem(host: string, port: number): Promise<string | undefined> 
 async function waitHealthy(web: string, ref: ProcessRef, log: string): Promise<void> {
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await sleep(50)) {
     if (!isAlive(ref)) throw new LabError(`the controller ended at once:\n${lastLines(log)}`);
-    const healthy = await fetch(`${web}/healthz`, { signal: AbortSignal.timeout(2000) }).then(
+    const healthy = await fetch(new URL("healthz", web), { signal: AbortSignal.timeout(2000) }).then(
       (response) => response.ok,
       () => false,
     );
     if (healthy) return;
   }
-  throw new LabError(`the controller does not answer at ${web}/healthz:\n${lastLines(log)}`);
+  throw new LabError(`the controller does not answer at ${web}healthz:\n${lastLines(log)}`);
 }
 
 /** The end of a log without call stacks, which say nothing to the lab's user. */

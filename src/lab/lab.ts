@@ -1,7 +1,5 @@
-import { join } from "node:path";
-import { type Backend, backend } from "./backends.ts";
-import { type Capture, startCapture } from "./capture.ts";
 import { cleanUp, refuseIfRunning } from "./cleanup.ts";
+import { type Lab, labHandle } from "./handle.ts";
 import {
   checkControlLink,
   chooseControlLink,
@@ -11,12 +9,13 @@ import {
   existingNamespaces,
   type NetworkPlan,
 } from "./network.ts";
-import { type DatapathType, type PrivateOvs, privateOvs } from "./ovs.ts";
-import { ownProcess, type ProcessRef } from "./processes.ts";
-import { type RequestOptions, type RequestResult, requestFrom } from "./requests.ts";
-import { attempt, type CommandOptions, type CommandResult, LabError, run } from "./shell.ts";
-import { checkLabName, createState, type LabState, labRoot, writeState } from "./state.ts";
-import { bridgeMac, bridgeName, type HostName, type HostSpec, seedHosts } from "./topology.ts";
+import type { DatapathType } from "./ovs.ts";
+import { isAlive, ownProcess } from "./processes.ts";
+import { LabError } from "./shell.ts";
+import { checkLabName, createState, labRoot, readState } from "./state.ts";
+import { bridgeMac, bridgeName, type HostName, seedHosts } from "./topology.ts";
+
+export type { Lab } from "./handle.ts";
 
 export interface LabOptions {
   /** Prefix of all namespaces; labs of different names may run side by side. "lab" unless told. */
@@ -25,37 +24,6 @@ export interface LabOptions {
   readonly root?: string;
   /** "netdev" unless told. */
   readonly datapath?: DatapathType;
-}
-
-export interface Lab {
-  readonly name: string;
-  readonly root: string;
-  readonly datapath: DatapathType;
-  readonly bridge: string;
-  readonly hosts: readonly HostSpec[];
-  readonly ovs: PrivateOvs;
-  /** Address in the host's own network namespace at which the lab's switch finds a controller. */
-  readonly controllerAddress: string;
-  /** The switch's source address on its way there. */
-  readonly switchAddress: string;
-  namespace(host: HostName | "ovs"): string;
-  /** Runs a command on a host. @throws CommandError unless it ends with status 0. */
-  exec(host: HostName | "ovs", argv: readonly string[], options?: CommandOptions): Promise<string>;
-  /** Runs a command on a host and gives its outcome. */
-  attempt(host: HostName | "ovs", argv: readonly string[], options?: CommandOptions): Promise<CommandResult>;
-  /** `count` HTTP requests, each on its own connection. */
-  curl(host: HostName, url: string, count?: number, options?: RequestOptions): Promise<readonly RequestResult[]>;
-  /** Captures on a host's eth0, or on any port inside the switch's namespace ("ovs", link). */
-  capture(host: HostName | "ovs", options?: { link?: string; path?: string; filter?: string }): Promise<Capture>;
-  setMac(host: HostName, mac: string): Promise<void>;
-  /** The web service of be1–be4. */
-  backend(host: HostName): Backend;
-  /** Points the bridge at a controller such as "tcp:169.254.77.1:6653". The first call flushes the bridge's flows. */
-  setController(target: string): Promise<void>;
-  /** Records a process outside the lab's namespaces, which `down` is to end before all others. */
-  adopt(process: ProcessRef): void;
-  /** Records the address of the web page, for a second `npm run lab` to print. */
-  setWeb(url: string): void;
 }
 
 /**
@@ -83,58 +51,40 @@ export async function up(options: LabOptions = {}): Promise<Lab> {
   if (foreign.length > 0) {
     throw new LabError(`network namespace ${foreign[0]} exists and is not this lab's; choose another name (--name)`);
   }
-  const ovs = privateOvs({ namespace: plan.switchNamespace, root });
-  let state: LabState = {
+  createState(root, {
     name,
     owner: ownProcess(),
     startedAt: new Date().toISOString(),
+    datapath,
     namespaces,
     hostLink: plan.control.hostLink,
+    controllerAddress: plan.control.hostAddress,
+    switchAddress: plan.control.switchAddress,
     processes: [],
-  };
-  const update = (change: Partial<LabState>) => {
-    state = { ...state, ...change };
-    writeState(root, state);
-  };
-  createState(root, state);
-
-  const backends = new Map(
-    plan.hosts
-      .filter(({ spec }) => spec.backend)
-      .map((host) => [host.spec.name, backend(host.spec.name, host.namespace, root)]),
-  );
+  });
   try {
-    await build(plan, ovs, backends, datapath);
+    const lab = labHandle(root);
+    await build(plan, lab);
+    return lab;
   } catch (error) {
     await cleanUp(root);
     throw error;
   }
+}
 
-  return {
-    name,
-    root,
-    datapath,
-    bridge: bridgeName,
-    hosts: seedHosts,
-    ovs,
-    controllerAddress: plan.control.hostAddress,
-    switchAddress: plan.control.switchAddress,
-    namespace,
-    exec: (host, argv, commandOptions) => run(inside(namespace(host), argv), withOvs(ovs, commandOptions)),
-    attempt: (host, argv, commandOptions) => attempt(inside(namespace(host), argv), withOvs(ovs, commandOptions)),
-    curl: (host, url, count = 1, requestOptions = {}) => requestFrom(namespace(host), url, count, requestOptions),
-    capture: (host, { link = "eth0", path = join(root, `${host}-${link}.pcap`), filter } = {}) =>
-      startCapture({ namespace: namespace(host), link, path, ...(filter === undefined ? {} : { filter }) }),
-    setMac: async (host, mac) => void (await run(["ip", "-n", namespace(host), "link", "set", "eth0", "address", mac])),
-    backend: (host) => {
-      const found = backends.get(host);
-      if (found === undefined) throw new LabError(`${host} is not a backend`);
-      return found;
-    },
-    setController: async (target) => void (await ovs.vsctl(...setControllerArgs(target))),
-    adopt: (ref) => update({ processes: [...state.processes, ref] }),
-    setWeb: (web) => update({ web }),
-  };
+/** A lab that runs already, for another process than its own. @throws LabError when it does not run. */
+export function attach(options: Pick<LabOptions, "name" | "root"> = {}): Lab {
+  const { name = "lab" } = options;
+  checkLabName(name);
+  requireRoot();
+  const root = options.root ?? labRoot(name);
+  const state = readState(root);
+  if (state === undefined || !isAlive(state.owner)) {
+    throw new LabError(
+      `lab "${name}" is not running; start it with: npm run lab${name === "lab" ? "" : ` -- --name ${name}`}`,
+    );
+  }
+  return labHandle(root);
 }
 
 /**
@@ -155,27 +105,22 @@ function requireRoot(): void {
 }
 
 /** All parts at once as far as one does not need another: the time goes into waiting for processes to start. */
-async function build(
-  plan: NetworkPlan,
-  ovs: PrivateOvs,
-  backends: ReadonlyMap<HostName, Backend>,
-  datapath: DatapathType,
-): Promise<void> {
+async function build(plan: NetworkPlan, lab: Lab): Promise<void> {
   await createNetwork(plan);
   const hosts = plan.hosts.map(async ({ namespace, spec }) => {
     await configureHost(namespace, spec);
-    await backends.get(spec.name)?.start();
+    if (spec.backend) await lab.backend(spec.name).start();
   });
   const database = (async () => {
-    await ovs.startDatabase();
-    await ovs.vsctlNoWait(...bridgeArgs(plan, datapath));
+    await lab.ovs.startDatabase();
+    await lab.ovs.vsctlNoWait(...bridgeArgs(plan, lab.datapath));
   })();
   const network = configureSwitchSide(plan);
   // On failure, wait for the others too: what they start must be there to be cleaned up.
   const outcome = await Promise.allSettled([database, network, ...hosts]);
   const failed = outcome.find((part) => part.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-  await Promise.all([ovs.startSwitch(), checkControlLink(plan)]);
+  await Promise.all([lab.ovs.startSwitch(), checkControlLink(plan)]);
 }
 
 /** Everything the switch is to have, written before it starts, so that it sets up all ports in one go. */
@@ -200,18 +145,4 @@ function bridgeArgs(plan: NetworkPlan, datapath: DatapathType): readonly string[
     ...["--", "add-br", bridgeName, "--", "set", "bridge", bridgeName, ...bridge],
     ...ports,
   ];
-}
-
-function setControllerArgs(target: string): readonly string[] {
-  // OVS doubles its pause between attempts up to 8 s; after a controller's restart the lab is not to wait that long.
-  const settings = ["connection_mode=out-of-band", "max_backoff=1000"];
-  return ["set-controller", bridgeName, target, "--", "set", "controller", bridgeName, ...settings];
-}
-
-function inside(namespace: string, argv: readonly string[]): readonly string[] {
-  return ["ip", "netns", "exec", namespace, ...argv];
-}
-
-function withOvs(ovs: PrivateOvs, options: CommandOptions = {}): CommandOptions {
-  return { ...options, env: { ...ovs.env, ...options.env } };
 }

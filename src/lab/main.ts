@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { AlreadyRunningError, refuseIfRunning } from "./cleanup.ts";
-import { type Daemon, requireFreePort, startDaemon, waitSteady } from "./daemon.ts";
+import { currentDaemon, type Daemon, requireFreePort, startDaemon, waitSteady } from "./daemon.ts";
 import { requireNone, showBalancing, showPings } from "./demo.ts";
 import { down, type Lab, up } from "./lab.ts";
 import { type DatapathType, ovsVersion } from "./ovs.ts";
@@ -93,7 +93,6 @@ async function start(values: Options, datapath: DatapathType): Promise<number> {
 
 async function run(lab: Lab, values: Options): Promise<void> {
   const daemon = await startDaemon(lab, { http: values.http });
-  lab.setWeb(daemon.web);
   await lab.setController(daemon.target);
   console.log(`controller at ${daemon.target}, API and web page at ${daemon.web}`);
   await waitSteady(daemon.web, 60_000);
@@ -104,7 +103,7 @@ async function run(lab: Lab, values: Options): Promise<void> {
     return;
   }
   console.log(`\n${hints(lab, daemon)}`);
-  await watch(daemon);
+  await watch(lab);
 }
 
 const datapathText: Readonly<Record<DatapathType, string>> = {
@@ -133,8 +132,13 @@ function hints(lab: Lab, daemon: Daemon): string {
 }
 
 /** Stays for good. A controller that ends is worth a word, not the end of the lab: the switch goes on without it. */
-async function watch(daemon: Daemon): Promise<never> {
-  while (daemon.isAlive()) await sleep(500);
+async function watch(lab: Lab): Promise<never> {
+  // The controller may be another one in between: `lbctl verify` restarts it.
+  let daemon = currentDaemon(lab);
+  for (let missed = 0; missed < 6; missed = daemon.isAlive() ? 0 : missed + 1) {
+    await sleep(500);
+    daemon = currentDaemon(lab);
+  }
   if (!stopping) {
     console.log(`the controller has ended (log: ${daemon.log}); the switch goes on with its flows. To start it again:`);
     console.log(`  ${daemon.command}`);

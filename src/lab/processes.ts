@@ -115,6 +115,15 @@ export function processInNamespace(pid: number, namespace: string): ProcessRef |
   return inode !== undefined && processNamespace(pid) === inode ? processRef(pid) : undefined;
 }
 
+/** Program and arguments of a process; empty when it is gone. */
+export function commandLine(ref: ProcessRef): readonly string[] {
+  try {
+    return readFileSync(`/proc/${ref.pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
 /** True when a process listens on this TCP port in its own network namespace. */
 export function listensOn(ref: ProcessRef, port: number): boolean {
   const hex = port.toString(16).toUpperCase().padStart(4, "0");

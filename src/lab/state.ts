@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { DatapathType } from "./ovs.ts";
 import type { ProcessRef } from "./processes.ts";
 import { LabError } from "./shell.ts";
 
@@ -20,13 +21,30 @@ export interface LabState {
   /** The process that started the lab. */
   readonly owner: ProcessRef;
   readonly startedAt: string;
+  readonly datapath: DatapathType;
   readonly namespaces: readonly string[];
   /** The interface in the host's own network namespace. */
   readonly hostLink: string;
+  /** Where the lab's switch finds a controller, and from which address it comes there. */
+  readonly controllerAddress: string;
+  readonly switchAddress: string;
   /** Processes outside the lab's namespaces, in the order in which they are to be ended. */
   readonly processes: readonly ProcessRef[];
-  /** Address of the web page once the controller runs. */
-  readonly web?: string;
+  /** The controller, once it has been started. */
+  readonly controller?: ControllerRecord;
+}
+
+/** A controller as it was last started, so that another process can tell it something or start it again. */
+export interface ControllerRecord {
+  readonly process: ProcessRef;
+  readonly argv: readonly string[];
+  /** Base URL of the API and of the web page. */
+  readonly web: string;
+  /** What the switch has as its controller, such as "tcp:169.254.77.1:6653". */
+  readonly target: string;
+  /** The topology file it reads, again on SIGHUP. */
+  readonly config: string;
+  readonly log: string;
 }
 
 /** Default folder of a lab. */

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { currentDaemon, type Daemon } from "../daemon.ts";
+import type { Lab } from "../handle.ts";
+import { LabError } from "../shell.ts";
+import type { HostName } from "../topology.ts";
+import type { CheckResult } from "./check.ts";
+import { countSlots, readSlots } from "./dump.ts";
+import { type Facts, hostSpec } from "./facts.ts";
+import { onWire, type Seen } from "./wire.ts";
+
+/** What a group of checks works with. */
+export interface Bench {
+  readonly lab: Lab;
+  readonly facts: Facts;
+  daemon(): Daemon;
+  /** Records a check. */
+  check(name: string, expected: string, saw: string, ok: boolean): void;
+  /** Records a check that holds when both texts or numbers are the same. */
+  same(name: string, expected: string | number, saw: string | number): void;
+  /** Records a check that holds when something took no longer than `limit` milliseconds. */
+  within(name: string, limit: number, took: number | undefined): void;
+  /** Registers what sets the lab right again; run in reverse order when the group is over, however it ended. */
+  undo(step: () => Promise<unknown>): void;
+  /** Captures on hosts while `during` runs. */
+  watch<T>(
+    hosts: readonly HostName[],
+    during: () => Promise<T>,
+    filter?: string,
+  ): Promise<{ readonly wire: (host: HostName) => readonly Seen[]; readonly result: T }>;
+  /** Gives frames to the switch as if they had come in at a host's port. */
+  inject(host: HostName, frames: readonly Uint8Array[]): Promise<void>;
+  /** Waits for a condition; milliseconds it took, or undefined when it did not come true within `limitMs`. */
+  until(limitMs: number, holds: () => Promise<boolean>): Promise<number | undefined>;
+  /** Waits until the switch sends connections to exactly these members. */
+  untilServing(hosts: readonly HostName[], limitMs: number): Promise<number | undefined>;
+  pause(ms: number): Promise<void>;
+  /** The controller's HTTP API. */
+  api<T>(path: string, method?: "GET" | "POST"): Promise<T>;
+}
+
+export interface Group {
+  readonly name: string;
+  readonly about: string;
+  run(bench: Bench): Promise<void>;
+}
+
+/** Time limits are multiplied by this on machines that are slow (emulated ones, for instance). */
+export function slowness(): number {
+  const factor = Number(process.env["OFLB_SLOW"] ?? "1");
+  return Number.isFinite(factor) && factor >= 1 ? factor : 1;
+}
+
+export function makeBench(
+  lab: Lab,
+  facts: Facts,
+  group: string,
+  record: (result: CheckResult) => void,
+  undo: (() => Promise<unknown>)[],
+): Bench {
+  const slow = slowness();
+  const check: Bench["check"] = (name, expected, saw, ok) => record({ group, name, expected, saw, ok });
+  const until: Bench["until"] = async (limitMs, holds) => {
+    const begin = performance.now();
+    for (;;) {
+      if (await holds()) return performance.now() - begin;
+      if (performance.now() - begin > limitMs * slow) return undefined;
+      await sleep(30);
+    }
+  };
+  return {
+    lab,
+    facts,
+    daemon: () => currentDaemon(lab),
+    check,
+    same: (name, expected, saw) => check(name, `${expected}`, `${saw}`, `${expected}` === `${saw}`),
+    within: (name, limit, took) =>
+      check(
+        name,
+        `at most ${(limit * slow) / 1000} s`,
+        took === undefined ? "it did not happen" : `${(took / 1000).toFixed(2)} s`,
+        took !== undefined && took <= limit * slow,
+      ),
+    undo: (step) => void undo.push(step),
+    watch: (hosts, during, filter) => onWire(lab, hosts, during, filter),
+    inject: async (host, frames) => {
+      const hex = frames.map((frame) => Buffer.from(frame).toString("hex"));
+      const { port } = hostSpec(host);
+      // The old form of the command takes many packets; the port's name stays right when its number changes.
+      await lab.ovs.ofctlWith("OpenFlow10", ["--names", "packet-out", lab.bridge, port, "resubmit(,0)", ...hex]);
+    },
+    until,
+    untilServing: (hosts, limitMs) => {
+      const wanted = [...hosts].sort().join(" ");
+      return until(limitMs, async () => {
+        const layout = await readSlots(lab, facts);
+        return [...new Set(layout.values())].sort().join(" ") === wanted;
+      });
+    },
+    pause: (ms) => sleep(ms * slow),
+    api: async (path, method = "GET") => {
+      const response = await fetch(new URL(path, currentDaemon(lab).web), {
+        method,
+        signal: AbortSignal.timeout(10_000 * slow),
+      });
+      if (!response.ok) throw new LabError(`${path}: ${response.status} ${await response.text()}`);
+      return (await response.json()) as never;
+    },
+  };
+}
+
+/** What every group may take for granted: all members serve. @throws LabError when they do not within half a minute. */
+export async function requireAllServing(bench: Bench): Promise<void> {
+  const all = bench.facts.members.map(({ host }) => host);
+  if ((await bench.untilServing(all, 30_000)) !== undefined) return;
+  throw new LabError(`not all backends serve: ${countSlots(await readSlots(bench.lab, bench.facts))}`);
+}
