@@ -1,0 +1,199 @@
+import type { HealthView } from "../../../../controller/api/views.ts";
+import { parseEthernet } from "../../../../openflow/packet/ethernet.ts";
+import { parseIpv4 } from "../../../../openflow/packet/ipv4.ts";
+import { parseTcp } from "../../../../openflow/packet/tcp.ts";
+import { type Bench, type Group, slowness } from "../bench.ts";
+import { countSlots, movedSlots, readSlots } from "../dump.ts";
+import { startLoad } from "../load.ts";
+import { distinct, type Seen, tcp } from "../wire.ts";
+
+/** Probes as they are on the wire, and what follows from their failing. */
+export const health: Group = {
+  name: "health",
+  about: "probes, members that fail, and members that come back",
+  async run(bench) {
+    await checkProbes(bench);
+    await checkDeath(bench);
+    await checkSickness(bench);
+  },
+};
+
+async function checkProbes(bench: Bench): Promise<void> {
+  const { facts } = bench;
+  const probers = facts.segments.flatMap((s) => (s.probe === undefined ? [] : [s.probe]));
+  const hosts = [...facts.members.map(({ host }) => host), "up2", "cli2"] as const;
+  const rounds = 2.5;
+  const { wire } = await bench.watch(hosts, () => bench.pause(rounds * facts.intervalMs), "tcp");
+  const starts = (frames: readonly Seen[]) =>
+    frames.filter((f) => f.tcpFlags === tcp.syn && probers.includes(f.ipSrc ?? ""));
+  for (const member of facts.members) {
+    const seen = wire(member.host);
+    const probes = starts(seen);
+    const { probe, gateway } = member.segment;
+    bench.same(
+      `probes of ${member.host} come from the segment's probe address and the gateway's MAC`,
+      `${probe} ${gateway.mac} > ${member.mac} port ${facts.memberPort}`,
+      distinct(probes.map((f) => `${f.ipSrc} ${f.ethSrc} > ${f.ethDst} port ${f.tcpDst}`)),
+    );
+    const gaps = probes.slice(1).map((f, i) => f.at - probes[i]!.at);
+    const worst = Math.max(0, ...gaps);
+    const limit = facts.intervalMs * slowness() + 500;
+    bench.check(
+      `${member.host} is probed every ${facts.intervalMs / 1000} s`,
+      `gaps of at most ${limit / 1000} s`,
+      `${probes.length} probes, longest gap ${(worst / 1000).toFixed(2)} s`,
+      probes.length >= 2 && worst <= limit,
+    );
+    const requests = seen
+      .filter((f) => f.ipSrc === probe)
+      .map(payload)
+      .filter((text) => text.startsWith("GET "));
+    bench.same(
+      `${member.host} is asked over HTTP`,
+      "GET / HTTP/1.0 or 1.1",
+      distinct(
+        requests.map((text) =>
+          /^GET \/ HTTP\/1\.[01]\r\n/.test(text) ? "GET / HTTP/1.0 or 1.1" : text.split("\r\n")[0],
+        ),
+      ),
+    );
+  }
+  const elsewhere = (["up2", "cli2"] as const).filter((host) => starts(wire(host)).length > 0);
+  bench.same("probes go to members only", "nobody else", elsewhere.join(" ") || "nobody else");
+}
+
+async function checkDeath(bench: Bench): Promise<void> {
+  const { lab, facts } = bench;
+  const be1 = lab.backend("be1");
+  const others = facts.members.map(({ host }) => host).filter((host) => host !== "be1");
+  const before = await readSlots(lab, facts);
+  const load = await startLoad(lab, "client", `http://${facts.pub.vip}/`, { perSecond: 40, kept: 12 });
+  bench.undo(() => load.finish());
+  bench.undo(async () => be1.isRunning() || (await be1.start()));
+  await bench.pause(500);
+  const killedAt = Date.now();
+  await be1.kill();
+  const took = await bench.untilServing(others, facts.downMs);
+  bench.within("a killed member is out within fall × interval", facts.downMs, took);
+  const outAt = Date.now();
+  const down = await readSlots(lab, facts);
+  const shares = others.map((host) => [...down.values()].filter((other) => other === host).length);
+  bench.check(
+    "its slots are shared by the others",
+    "341 341 342",
+    countSlots(down),
+    [...shares].sort().join(" ") === "341 341 342",
+  );
+  const moved = movedSlots(before, down);
+  const foreign = moved.filter(({ from }) => from !== "be1").length;
+  bench.check(
+    "its slots move, of the others' at most 1 %",
+    "256 and at most 10",
+    `${moved.length - foreign} and ${foreign}`,
+    moved.length - foreign === 256 && foreign <= 10,
+  );
+
+  const { wire } = await bench.watch(["be1"], () => bench.pause(1500 + facts.intervalMs), "tcp");
+  const probers = facts.segments.map((s) => s.probe);
+  const syns = wire("be1").filter((f) => f.tcpFlags === tcp.syn);
+  const strange = syns.filter((f) => !probers.includes(f.ipSrc));
+  bench.same("no client is sent to it any more", "0 connections", `${strange.length} connections`);
+  bench.check(
+    "but it is still probed",
+    "1 or more probes",
+    `${syns.length - strange.length} probes`,
+    syns.length > strange.length,
+  );
+  const report = await load.finish();
+  const late = report.failures.filter(({ at }) => at > outAt + 200);
+  const early = report.failures.filter(({ at }) => at < killedAt - 500);
+  bench.same("requests fail in that window only", "0 before, 0 after", `${early.length} before, ${late.length} after`);
+  const window = (outAt - killedAt) / 1000;
+  const share = Math.ceil(40 * (window + 0.7));
+  bench.check(
+    "and no more than were sent in it",
+    `at most ${share}`,
+    `${report.failures.length} of ${report.sent} in ${window.toFixed(1)} s`,
+    report.failures.length <= share,
+  );
+  const broken = report.kept.filter((c) => c.error !== null && c.backends[0] !== "be1");
+  bench.same("connections to other members do not break", "0 broken", `${broken.length} broken`);
+
+  await be1.start();
+  bench.within(
+    "a member that is back serves within rise × interval",
+    facts.upMs,
+    await bench.untilServing(["be1", ...others], facts.upMs),
+  );
+  bench.same(
+    "with the slots it had",
+    "0 slots differ",
+    `${movedSlots(before, await readSlots(lab, facts)).length} slots differ`,
+  );
+}
+
+/** Two members at once: one answers with a wrong status, one does not answer at all. */
+async function checkSickness(bench: Bench): Promise<void> {
+  const { lab, facts } = bench;
+  const be2 = lab.backend("be2");
+  const be4 = lab.backend("be4");
+  bench.undo(async () => be4.behave({}));
+  bench.undo(async () => be2.resume());
+  const { wire, result } = await bench.watch(
+    ["be4", "be2"],
+    async () => {
+      be4.behave({ status: 500 });
+      be2.pause();
+      const limit = facts.downMs + facts.intervalMs;
+      const took = await bench.untilServing(["be1", "be3"], limit);
+      return {
+        took,
+        limit,
+        slots: countSlots(await readSlots(lab, facts)),
+        pools: await bench.api<readonly HealthView[]>("/v1/health"),
+      };
+    },
+    "tcp",
+  );
+  bench.within("members that answer 500, or not at all, are out", result.limit, result.took);
+  bench.same("the other two share all slots", "be1 512, be3 512", result.slots);
+  const statuses = wire("be4")
+    .map(payload)
+    .map((text) => /^HTTP\/1\.\d (\d+)/.exec(text)?.[1])
+    .filter((s) => s !== undefined);
+  bench.check("the wire shows status 500", "500", distinct(statuses), statuses.includes("500"));
+  const { probe } = facts.p3;
+  const answered = wire("be2").filter((f) => f.ipDst === probe && (f.tcpPayloadLength ?? 0) > 0);
+  bench.check(
+    "the wire shows a member that says nothing",
+    "at most 1 answer",
+    `${answered.length} answers`,
+    answered.length <= 1,
+  );
+  const reason = (name: string) =>
+    result.pools.flatMap((p) => p.members).find((m) => m.name === name)?.nodes[0]?.reason ?? "none";
+  bench.check(
+    "the reason given for be4 is the status",
+    "a reason with 500",
+    reason("be4"),
+    reason("be4").includes("500"),
+  );
+  bench.check(
+    "the reason given for be2 is the time",
+    "a reason with the time-out",
+    reason("be2"),
+    /within|time/.test(reason("be2")),
+  );
+  be4.behave({});
+  be2.resume();
+  const all = facts.members.map(({ host }) => host);
+  const limit = facts.upMs + facts.intervalMs;
+  bench.within("both are back when they behave", limit, await bench.untilServing(all, limit));
+}
+
+/** What a TCP segment carries, as text. */
+export function payload(frame: Seen): string {
+  const ip = parseIpv4(parseEthernet(frame.bytes)?.payload ?? Buffer.alloc(0));
+  const segment = ip?.protocol === 6 ? parseTcp(ip.payload) : undefined;
+  return Buffer.from(segment?.payload ?? []).toString("latin1");
+}
