@@ -7,11 +7,14 @@ import { down, type Lab, up } from "./lab.ts";
 import { type DatapathType, ovsVersion } from "./ovs.ts";
 import { LabError } from "./shell.ts";
 import { labRoot } from "./state.ts";
+import { checkLine, summaryLine } from "./verify/check.ts";
+import { verify } from "./verify/run.ts";
 
 const usage = `npm run lab [-- OPTIONS]         start the lab, show balanced requests, stay until Ctrl-C
 npm run lab -- --once [OPTIONS]  the same, then check, tear down, and exit with 0 or 1
 npm run lab -- down [OPTIONS]    remove a lab that was left behind
 
+  --verify             with --once: then run all checks of the running lab, as lbctl verify does
   --name NAME          several labs may run side by side (default: lab)
   --datapath TYPE      netdev (userspace, default) or system (the kernel's openvswitch module)
   --http HOST:PORT     API and web page (default: 127.0.0.1:9876)
@@ -19,6 +22,7 @@ npm run lab -- down [OPTIONS]    remove a lab that was left behind
 
 const options = {
   once: { type: "boolean", default: false },
+  verify: { type: "boolean", default: false },
   name: { type: "string", default: "lab" },
   datapath: { type: "string", default: "netdev" },
   http: { type: "string", default: "127.0.0.1:9876" },
@@ -56,6 +60,9 @@ async function main(): Promise<number> {
     return 0;
   }
   if (command !== undefined) throw new LabError(`unknown command "${command}"\n${usage}`);
+  if (values.verify && !values.once) {
+    throw new LabError("--verify goes with --once; for a lab that stays up: npm run -s lbctl -- verify");
+  }
   if (values.datapath !== "netdev" && values.datapath !== "system") {
     throw new LabError(`--datapath is netdev or system, not "${values.datapath}"`);
   }
@@ -100,10 +107,22 @@ async function run(lab: Lab, values: Options): Promise<void> {
   if (values.once) {
     requireNone(problems);
     console.log("all backends served all clients, no request failed, every client address was kept");
+    if (values.verify) await verifyLab(lab);
     return;
   }
   console.log(`\n${hints(lab, daemon)}`);
   await watch(lab);
+}
+
+/** @throws LabError when a check fails. */
+async function verifyLab(lab: Lab): Promise<void> {
+  console.log("");
+  const report = await verify(lab, {
+    onGroup: ({ name, about }) => console.log(`${name}: ${about}`),
+    onResult: (result) => console.log(checkLine(result)),
+  });
+  console.log(summaryLine(report));
+  requireNone(report.results.filter(({ ok }) => !ok).map((result) => `${result.group}:${checkLine(result)}`));
 }
 
 const datapathText: Readonly<Record<DatapathType, string>> = {
@@ -120,7 +139,7 @@ function hints(lab: Lab, daemon: Daemon): string {
     onHost("client", "curl -s http://192.168.5.21/"),
     onHost("cli2", "curl -s http://10.20.0.100/"),
     onHost("client", "ping 192.168.5.20"),
-    ...["health", "slots", "fdb", "neigh", "flows"].map((command) => `  npm run -s lbctl -- ${command}`),
+    ...["health", "slots", "fdb", "neigh", "flows", "verify"].map((command) => `  npm run -s lbctl -- ${command}`),
     "To capture on a host, or on a port of the switch:",
     onHost("be1", "tcpdump -ni eth0"),
     `  ip netns exec ${lab.namespace("ovs")} tcpdump -ni pub0 -w /tmp/pub0.pcap`,

@@ -29,10 +29,13 @@ export interface Bench {
   ): Promise<{ readonly wire: (host: HostName) => readonly Seen[]; readonly result: T }>;
   /** Gives frames to the switch as if they had come in at a host's port. */
   inject(host: HostName, frames: readonly Uint8Array[]): Promise<void>;
-  /** Waits for a condition; milliseconds it took, or undefined when it did not come true within `limitMs`. */
-  until(limitMs: number, holds: () => Promise<boolean>): Promise<number | undefined>;
+  /**
+   * Waits for a condition, far longer than any check allows, so that what comes after a late one is not late as well.
+   * Milliseconds it took, or undefined when it never came true.
+   */
+  until(holds: () => Promise<boolean>): Promise<number | undefined>;
   /** Waits until the switch sends connections to exactly these members. */
-  untilServing(hosts: readonly HostName[], limitMs: number): Promise<number | undefined>;
+  untilServing(hosts: readonly HostName[]): Promise<number | undefined>;
   pause(ms: number): Promise<void>;
   /** The controller's HTTP API. */
   api<T>(path: string, method?: "GET" | "POST"): Promise<T>;
@@ -43,6 +46,8 @@ export interface Group {
   readonly about: string;
   run(bench: Bench): Promise<void>;
 }
+
+const patienceMs = 30_000;
 
 /** Time limits are multiplied by this on machines that are slow (emulated ones, for instance). */
 export function slowness(): number {
@@ -59,11 +64,11 @@ export function makeBench(
 ): Bench {
   const slow = slowness();
   const check: Bench["check"] = (name, expected, saw, ok) => record({ group, name, expected, saw, ok });
-  const until: Bench["until"] = async (limitMs, holds) => {
+  const until: Bench["until"] = async (holds) => {
     const begin = performance.now();
     for (;;) {
       if (await holds()) return performance.now() - begin;
-      if (performance.now() - begin > limitMs * slow) return undefined;
+      if (performance.now() - begin > patienceMs * slow) return undefined;
       await sleep(30);
     }
   };
@@ -89,9 +94,9 @@ export function makeBench(
       await lab.ovs.ofctlWith("OpenFlow10", ["--names", "packet-out", lab.bridge, port, "resubmit(,0)", ...hex]);
     },
     until,
-    untilServing: (hosts, limitMs) => {
+    untilServing: (hosts) => {
       const wanted = [...hosts].sort().join(" ");
-      return until(limitMs, async () => {
+      return until(async () => {
         const layout = await readSlots(lab, facts);
         return [...new Set(layout.values())].sort().join(" ") === wanted;
       });
@@ -108,9 +113,9 @@ export function makeBench(
   };
 }
 
-/** What every group may take for granted: all members serve. @throws LabError when they do not within half a minute. */
+/** What every group may take for granted: all members serve. @throws LabError when they do not. */
 export async function requireAllServing(bench: Bench): Promise<void> {
   const all = bench.facts.members.map(({ host }) => host);
-  if ((await bench.untilServing(all, 30_000)) !== undefined) return;
+  if ((await bench.untilServing(all)) !== undefined) return;
   throw new LabError(`not all backends serve: ${countSlots(await readSlots(bench.lab, bench.facts))}`);
 }

@@ -36,11 +36,13 @@ export interface Facts {
   readonly members: readonly MemberFacts[];
   readonly vipPort: number;
   readonly memberPort: number;
-  /** Milliseconds in which a dead member must be out, and a live one back. */
+  /** Milliseconds in which a dead member must be out, and a live one back, with a second for the switch to be told. */
   readonly downMs: number;
   readonly upMs: number;
   readonly intervalMs: number;
 }
+
+const toldMs = 1000;
 
 /** @throws LabError when the topology file is not the lab's. */
 export function readFacts(topologyFile: string): Facts {
@@ -79,8 +81,8 @@ export function readFacts(topologyFile: string): Facts {
     })),
     vipPort: 80,
     memberPort: backendPort,
-    downMs: monitor.fall * monitor.intervalMs + monitor.timeoutMs,
-    upMs: monitor.rise * monitor.intervalMs + monitor.timeoutMs,
+    downMs: monitor.fall * monitor.intervalMs + monitor.timeoutMs + toldMs,
+    upMs: monitor.rise * monitor.intervalMs + monitor.timeoutMs + toldMs,
     intervalMs: monitor.intervalMs,
   };
 }

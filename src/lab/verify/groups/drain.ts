@@ -23,7 +23,7 @@ export const drain: Group = {
     await bench.pause(800);
 
     await bench.api(`/v1/members/${drained}/drain`, "POST");
-    bench.within("a drained member has no slots", 2000, await bench.untilServing(others, 2000));
+    bench.within("a drained member has no slots", 2000, await bench.untilServing(others));
     const drainedAt = Date.now();
     const slots = await readSlots(lab, facts);
     const foreign = movedSlots(before, slots).filter(({ from }) => from !== drained).length;
@@ -54,7 +54,7 @@ export const drain: Group = {
     );
 
     await bench.api(`/v1/members/${drained}/enable`, "POST");
-    bench.within("once enabled it has slots again", 2000, await bench.untilServing(all, 2000));
+    bench.within("once enabled it has slots again", 2000, await bench.untilServing(all));
     bench.same(
       "the very slots it had",
       "0 slots differ",

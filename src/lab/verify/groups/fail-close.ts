@@ -1,4 +1,4 @@
-import { type Group, slowness } from "../bench.ts";
+import type { Group } from "../bench.ts";
 import { countPackets, countSlots, movedSlots, readSlots } from "../dump.ts";
 import { tcp } from "../wire.ts";
 import { ping } from "./icmp.ts";
@@ -15,7 +15,7 @@ export const failClose: Group = {
       Promise.all(all.map(async (host) => lab.backend(host).isRunning() || (await lab.backend(host).start())));
     bench.undo(startAll);
     await Promise.all(all.map((host) => lab.backend(host).kill()));
-    bench.within("when all members die, the slots are empty", facts.downMs, await bench.untilServing([], facts.downMs));
+    bench.within("when all members die, the slots are empty", facts.downMs, await bench.untilServing([]));
     bench.same("no slot leads anywhere", "no slots", countSlots(await readSlots(lab, facts)));
 
     const dropped = () => countPackets(lab, "table=11", (f) => f.priority === 10 && f.actions === "drop");
@@ -40,7 +40,7 @@ export const failClose: Group = {
       wire(host).filter((f) => f.tcpFlags === tcp.syn),
     ).length;
     // The switch brings counters of its cache into its flows now and then.
-    await bench.until(3000, async () => (await dropped()) - begin >= sent);
+    await bench.until(async () => (await dropped()) - begin >= sent);
     const counted = (await dropped()) - begin;
     bench.check(
       "every SYN is counted as dropped",
@@ -65,8 +65,7 @@ export const failClose: Group = {
     );
 
     await startAll();
-    const limit = facts.upMs * slowness();
-    bench.within("when members are back, so is the service", facts.upMs, await bench.untilServing(all, limit));
+    bench.within("when members are back, so is the service", facts.upMs, await bench.untilServing(all));
     bench.same(
       "with the slots as they were",
       "0 slots differ",

@@ -73,7 +73,7 @@ async function checkDeath(bench: Bench): Promise<void> {
   await bench.pause(500);
   const killedAt = Date.now();
   await be1.kill();
-  const took = await bench.untilServing(others, facts.downMs);
+  const took = await bench.untilServing(others);
   bench.within("a killed member is out within fall × interval", facts.downMs, took);
   const outAt = Date.now();
   const down = await readSlots(lab, facts);
@@ -123,7 +123,7 @@ async function checkDeath(bench: Bench): Promise<void> {
   bench.within(
     "a member that is back serves within rise × interval",
     facts.upMs,
-    await bench.untilServing(["be1", ...others], facts.upMs),
+    await bench.untilServing(["be1", ...others]),
   );
   bench.same(
     "with the slots it had",
@@ -145,7 +145,7 @@ async function checkSickness(bench: Bench): Promise<void> {
       be4.behave({ status: 500 });
       be2.pause();
       const limit = facts.downMs + facts.intervalMs;
-      const took = await bench.untilServing(["be1", "be3"], limit);
+      const took = await bench.untilServing(["be1", "be3"]);
       return {
         took,
         limit,
@@ -188,7 +188,7 @@ async function checkSickness(bench: Bench): Promise<void> {
   be2.resume();
   const all = facts.members.map(({ host }) => host);
   const limit = facts.upMs + facts.intervalMs;
-  bench.within("both are back when they behave", limit, await bench.untilServing(all, limit));
+  bench.within("both are back when they behave", limit, await bench.untilServing(all));
 }
 
 /** What a TCP segment carries, as text. */

@@ -17,8 +17,7 @@ export const mac: Group = {
     const { lab, facts } = bench;
     const be1 = hostSpec("be1");
     const adjacencyMac = async (host: HostName) => (await adjacencyOf(lab, host))?.mac;
-    const follows = (mac: string, limit = followMs) =>
-      bench.until(limit, async () => (await adjacencyMac("be1")) === mac);
+    const follows = (mac: string) => bench.until(async () => (await adjacencyMac("be1")) === mac);
     const notify = (value: 0 | 1) =>
       lab.exec("be1", ["sh", "-c", `echo ${value} >/proc/sys/net/ipv4/conf/eth0/arp_notify`]);
     for (const member of facts.members) {
@@ -48,14 +47,11 @@ export const mac: Group = {
 
     await notify(1);
     await lab.setMac("be1", aloud);
-    bench.within("one that is announced is followed at once", 1000, await follows(aloud));
+    bench.within("one that is announced is followed at once", 2000, await follows(aloud));
     await checkReached(bench, aloud);
     await lab.setMac("be1", be1.mac);
-    bench.within("and back", 1000, await follows(be1.mac, 1000));
-    await bench.untilServing(
-      facts.members.map(({ host }) => host),
-      facts.upMs + facts.downMs,
-    );
+    bench.within("and back", 2000, await follows(be1.mac));
+    await bench.untilServing(facts.members.map(({ host }) => host));
     await checkPortNumber(bench);
   },
 };
@@ -64,7 +60,7 @@ export const mac: Group = {
 async function checkReached(bench: Bench, mac: string): Promise<void> {
   const { lab, facts } = bench;
   const all = facts.members.map(({ host }) => host);
-  await bench.untilServing(all, facts.downMs + facts.upMs);
+  await bench.untilServing(all);
   const { wire, result } = await bench.watch(
     ["be1"],
     async () => [
@@ -90,27 +86,24 @@ async function checkPortNumber(bench: Bench): Promise<void> {
   const { lab, facts } = bench;
   const be3 = hostSpec("be3");
   const request = (ofport: number) => lab.ovs.vsctl("set", "interface", be3.port, `ofport_request=${ofport}`);
-  const settled = (ofport: number, limit: number) =>
-    bench.until(limit, async () => {
+  const settled = (ofport: number) =>
+    bench.until(async () => {
       const isAttached = (await dumpFlows(lab, `table=0,in_port=${ofport}`)).some((f) =>
         f.actions.includes("load:0x2"),
       );
       return isAttached && (await adjacencyOf(lab, "be3"))?.ofport === ofport;
     });
-  bench.undo(() => settled(be3.ofport, 5000));
+  bench.undo(() => settled(be3.ofport));
   bench.undo(() => request(be3.ofport));
   const load = await startLoad(lab, "client", `http://${facts.pub.vip}/`, { kept: 12 });
   bench.undo(() => load.finish());
   await request(78);
-  bench.within("a port that gets another number is used under it", 2000, await settled(78, 2000));
+  bench.within("a port that gets another number is used under it", 3000, await settled(78));
   const stale = (await dumpFlows(lab)).filter((f) =>
     new RegExp(`in_port=${be3.ofport}\\b|output:${be3.ofport}\\b`).test(`${f.match} ${f.actions}`),
   );
   bench.same("no flow has the old number", "0 flows", `${stale.length} flows`);
-  await bench.untilServing(
-    facts.members.map(({ host }) => host),
-    facts.upMs + facts.downMs,
-  );
+  await bench.untilServing(facts.members.map(({ host }) => host));
   const answers = await lab.curl("client", `http://${facts.pub.vip}/`, 24);
   bench.check(
     "the member behind it serves",
@@ -122,5 +115,5 @@ async function checkPortNumber(bench: Bench): Promise<void> {
   const broken = report.kept.filter((c) => c.error !== null);
   bench.same("no connection broke meanwhile", "0 broken", `${broken.length} broken`);
   await request(be3.ofport);
-  bench.within("and back under the old number", 2000, await settled(be3.ofport, 2000));
+  bench.within("and back under the old number", 3000, await settled(be3.ofport));
 }

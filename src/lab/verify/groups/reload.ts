@@ -30,7 +30,7 @@ export const reload: Group = {
       load(topology.toString());
     };
     const mentions = async () => (await dumpFlows(lab)).filter((f) => mention.test(flowText(f))).length;
-    bench.undo(() => bench.until(5000, async () => (await mentions()) === 0));
+    bench.undo(() => bench.until(async () => (await mentions()) === 0));
     bench.undo(async () => load(original));
 
     const before = await programmed(bench);
@@ -44,8 +44,8 @@ export const reload: Group = {
       ["client"],
       async () => {
         edit((topology) => topology.addIn(["load_balancers", 0, "vips"], { segment: "pub", ip: newVip }));
-        const appeared = await bench.until(2000, async () => (await mentions()) > 0);
-        bench.within("a VIP that is added has flows", 2000, appeared);
+        const appeared = await bench.until(async () => (await mentions()) > 0);
+        bench.within("a VIP that is added has flows", 3000, appeared);
         await bench.pause(300);
         await bench.inject("client", [arpRequest(asker.mac, addressOf(asker), newVip)]);
         await bench.pause(50);
@@ -73,8 +73,8 @@ export const reload: Group = {
     load(original);
     bench.within(
       "a VIP that is taken away has no flows",
-      2000,
-      await bench.until(2000, async () => (await mentions()) === 0),
+      3000,
+      await bench.until(async () => (await mentions()) === 0),
     );
     const silence = await bench.watch(
       ["client"],
@@ -124,11 +124,11 @@ async function checkListenerOff(
       (f) => [130, 140].includes(f.priority) && f.match.includes(`nw_dst=${p3.vip},`),
     );
   edit((topology) => topology.setIn(["load_balancers", 0, "listeners", 0, "vips"], [facts.pub.vip, facts.p2.vip]));
-  bench.within("a listener is off for one VIP", 2000, await bench.until(2000, async () => !(await listens())));
+  bench.within("a listener is off for one VIP", 3000, await bench.until(async () => !(await listens())));
   const drops = () => countPackets(lab, "table=1", (f) => f.priority === 125 && f.match.includes(`nw_dst=${p3.vip}`));
   const before = await drops();
   const [refused] = await lab.curl("cli3", `http://${p3.vip}/`, 1, { maxTime: 1.2 });
-  await bench.until(3000, async () => (await drops()) > before);
+  await bench.until(async () => (await drops()) > before);
   bench.same("its clients get no answer", "no answer", refused?.ok ? `answer of ${refused.backend}` : "no answer");
   const counted = (await drops()) - before;
   bench.check("and are counted at priority 125", "1 or more packets", `${counted} packets`, counted > 0);
@@ -138,7 +138,7 @@ async function checkListenerOff(
   const others = await lab.curl("cli2", `http://${facts.p2.vip}/`, 8);
   bench.same("the other VIPs serve on", "8 of 8", `${others.filter((a) => a.ok).length} of 8`);
   restore();
-  bench.within("the listener is on again", 2000, await bench.until(2000, listens));
+  bench.within("the listener is on again", 3000, await bench.until(listens));
   const again = await lab.curl("cli3", `http://${p3.vip}/`, 8);
   bench.same("and serves", "8 of 8", `${again.filter((a) => a.ok).length} of 8`);
 }
@@ -149,8 +149,8 @@ async function checkFault(bench: Bench, original: string, load: (text: string) =
   const before = await programmed(bench);
   const at = performance.now();
   const reloadError = async () => (await bench.api<StatusView>("/v1/status")).reloadError;
-  load(original.replace("10.20.0.0/24", "10.20.0.0/99"));
-  await bench.until(3000, async () => (await reloadError()) !== null);
+  load(original.replace("subnet: 10.20.0.0/24", "subnet: 10.20.0.0/99"));
+  await bench.until(async () => (await reloadError()) !== null);
   const error = (await reloadError()) ?? "none";
   bench.check(
     "a faulty file is refused with the line",
@@ -167,7 +167,7 @@ async function checkFault(bench: Bench, original: string, load: (text: string) =
   const answers = await lab.curl("client", `http://${facts.pub.vip}/`, 8);
   bench.same("the service goes on", "8 of 8", `${answers.filter((a) => a.ok).length} of 8`);
   load(original);
-  await bench.until(3000, async () => (await reloadError()) === null);
+  await bench.until(async () => (await reloadError()) === null);
 }
 
 async function programmed(bench: Bench): Promise<readonly DumpedFlow[]> {

@@ -100,8 +100,7 @@ export const restart: Group = {
 async function checkDrift(bench: Bench): Promise<void> {
   const { lab, facts } = bench;
   const whole = (await dumpFlows(lab)).filter(isProgrammed);
-  const repaired = () =>
-    bench.until(3000, async () => differing(whole, (await dumpFlows(lab)).filter(isProgrammed)) === 0);
+  const repaired = () => bench.until(async () => differing(whole, (await dumpFlows(lab)).filter(isProgrammed)) === 0);
   await lab.ovs.ofctl("del-flows", lab.bridge, "table=12,cookie=0x4c42000000000000/0xffff000000000000");
   bench.within("flows deleted by hand are back", 3000, await repaired());
   await lab.ovs.ofctl(
@@ -116,7 +115,7 @@ async function checkDrift(bench: Bench): Promise<void> {
   bench.within(
     "a flood group deleted by hand is back",
     3000,
-    await bench.until(3000, async () => (await flood()) && (await repaired()) !== undefined),
+    await bench.until(async () => (await flood()) && (await repaired()) !== undefined),
   );
   const answers = await lab.curl("client", `http://${facts.pub.vip}/`, 12);
   bench.same("and requests are answered", "12 of 12", `${answers.filter((a) => a.ok).length} of 12`);
