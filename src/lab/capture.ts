@@ -33,9 +33,9 @@ export async function startCapture({ namespace, link, path, filter }: CaptureOpt
   });
   closeSync(fd);
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  let said = "";
+  child.stderr?.setEncoding("utf8");
   await new Promise<void>((resolve, reject) => {
-    let said = "";
-    child.stderr?.setEncoding("utf8");
     child.stderr?.on("data", (text: string) => {
       said += text;
       if (said.includes("listening on")) resolve();
@@ -43,11 +43,25 @@ export async function startCapture({ namespace, link, path, filter }: CaptureOpt
     child.once("error", (error) => reject(new LabError(`cannot start tcpdump: ${error.message}`)));
     child.once("close", () => reject(new LabError(`tcpdump: ${said.trim()}`)));
   });
+  /** Asks tcpdump whether it has written all that the interface gave it; on a busy machine it lags behind. */
+  const hasAll = async (): Promise<boolean> => {
+    const before = said.length;
+    child.kill("SIGUSR1");
+    for (let waited = 0; waited < 100; waited++) {
+      const counts = /(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped/.exec(
+        said.slice(before),
+      );
+      if (counts !== null) return Number(counts[1]) >= Number(counts[2]) - Number(counts[3]);
+      await sleep(10);
+    }
+    return true;
+  };
   return {
     path,
     async stop() {
       // The last frame may still be on its way from the interface to tcpdump.
       await sleep(50);
+      for (let tries = 0; tries < 100 && child.exitCode === null && !(await hasAll()); tries++) await sleep(20);
       child.kill("SIGINT");
       await ended;
     },

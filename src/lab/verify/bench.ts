@@ -8,6 +8,14 @@ import { countSlots, readSlots } from "./dump.ts";
 import { type Facts, hostSpec } from "./facts.ts";
 import { onWire, type Seen } from "./wire.ts";
 
+/** When a condition came true, in milliseconds since the waiting began: a look at a switch takes time itself. */
+export interface Took {
+  /** When the last look began that still found it false. */
+  readonly falseAt: number;
+  /** When the first look ended that found it true. */
+  readonly trueAt: number;
+}
+
 /** What a group of checks works with. */
 export interface Bench {
   readonly lab: Lab;
@@ -18,7 +26,7 @@ export interface Bench {
   /** Records a check that holds when both texts or numbers are the same. */
   same(name: string, expected: string | number, saw: string | number): void;
   /** Records a check that holds when something took no longer than `limit` milliseconds. */
-  within(name: string, limit: number, took: number | undefined): void;
+  within(name: string, limit: number, took: Took | undefined): void;
   /** Registers what sets the lab right again; run in reverse order when the group is over, however it ended. */
   undo(step: () => Promise<unknown>): void;
   /** Captures on hosts while `during` runs. */
@@ -31,11 +39,11 @@ export interface Bench {
   inject(host: HostName, frames: readonly Uint8Array[]): Promise<void>;
   /**
    * Waits for a condition, far longer than any check allows, so that what comes after a late one is not late as well.
-   * Milliseconds it took, or undefined when it never came true.
+   * Undefined when it never came true.
    */
-  until(holds: () => Promise<boolean>): Promise<number | undefined>;
+  until(holds: () => Promise<boolean>): Promise<Took | undefined>;
   /** Waits until the switch sends connections to exactly these members. */
-  untilServing(hosts: readonly HostName[]): Promise<number | undefined>;
+  untilServing(hosts: readonly HostName[]): Promise<Took | undefined>;
   pause(ms: number): Promise<void>;
   /** The controller's HTTP API. */
   api<T>(path: string, method?: "GET" | "POST"): Promise<T>;
@@ -48,6 +56,8 @@ export interface Group {
 }
 
 const patienceMs = 30_000;
+/** Pause between two looks; more of them would take the time of what they wait for. */
+const pollMs = 80;
 
 /** Time limits are multiplied by this on machines that are slow (emulated ones, for instance). */
 export function slowness(): number {
@@ -66,10 +76,12 @@ export function makeBench(
   const check: Bench["check"] = (name, expected, saw, ok) => record({ group, name, expected, saw, ok });
   const until: Bench["until"] = async (holds) => {
     const begin = performance.now();
-    for (;;) {
-      if (await holds()) return performance.now() - begin;
-      if (performance.now() - begin > patienceMs * slow) return undefined;
-      await sleep(30);
+    for (let falseAt = 0; ; ) {
+      const lookedAt = performance.now() - begin;
+      if (await holds()) return { falseAt, trueAt: performance.now() - begin };
+      falseAt = lookedAt;
+      if (lookedAt > patienceMs * slow) return undefined;
+      await sleep(pollMs);
     }
   };
   return {
@@ -78,13 +90,16 @@ export function makeBench(
     daemon: () => currentDaemon(lab),
     check,
     same: (name, expected, saw) => check(name, `${expected}`, `${saw}`, `${expected}` === `${saw}`),
-    within: (name, limit, took) =>
+    within: (name, limit, took) => {
+      const seconds = (ms: number) => (ms / 1000).toFixed(2);
       check(
         name,
         `at most ${(limit * slow) / 1000} s`,
-        took === undefined ? "it did not happen" : `${(took / 1000).toFixed(2)} s`,
-        took !== undefined && took <= limit * slow,
-      ),
+        took === undefined ? "it did not happen" : `between ${seconds(took.falseAt)} and ${seconds(took.trueAt)} s`,
+        // Too late for certain only if it was still false when the time was over.
+        took !== undefined && took.falseAt <= limit * slow,
+      );
+    },
     undo: (step) => void undo.push(step),
     watch: (hosts, during, filter) => onWire(lab, hosts, during, filter),
     inject: async (host, frames) => {

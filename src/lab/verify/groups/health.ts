@@ -22,7 +22,7 @@ async function checkProbes(bench: Bench): Promise<void> {
   const { facts } = bench;
   const probers = facts.segments.flatMap((s) => (s.probe === undefined ? [] : [s.probe]));
   const hosts = [...facts.members.map(({ host }) => host), "up2", "cli2"] as const;
-  const rounds = 2.5;
+  const rounds = 2.2;
   const { wire } = await bench.watch(hosts, () => bench.pause(rounds * facts.intervalMs), "tcp");
   const starts = (frames: readonly Seen[]) =>
     frames.filter((f) => f.tcpFlags === tcp.syn && probers.includes(f.ipSrc ?? ""));

@@ -46,7 +46,7 @@ export const reload: Group = {
         edit((topology) => topology.addIn(["load_balancers", 0, "vips"], { segment: "pub", ip: newVip }));
         const appeared = await bench.until(async () => (await mentions()) > 0);
         bench.within("a VIP that is added has flows", 3000, appeared);
-        await bench.pause(300);
+        await bench.pause(1000);
         await bench.inject("client", [arpRequest(asker.mac, addressOf(asker), newVip)]);
         await bench.pause(50);
       },
