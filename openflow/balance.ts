@@ -108,16 +108,18 @@ function checkBundle(b: Buffer, at: number, end: number, loads: boolean): void {
   if (loads && !def) throw bad(at, "unknown field", "OFPBAC_BAD_SET_TYPE");
   if (n * 2 > end - at - FIXED) throw bad(at, `no room for ${n} members`, "OFPBAC_BAD_LEN");
   if (!hashFields.word(b.readUInt16BE(at + 2))) throw bad(at, "unknown hash fields");
-  if (n > MOST_MEMBERS) throw bad(at, `${n} members are too many`);
   if (!bundleAlgorithms.word(b.readUInt16BE(at))) throw bad(at, "unknown algorithm");
-  if (b.readUInt32BE(at + 6) !== PORT_MEMBERS) throw bad(at, "unknown kind of members");
-  mustBeZero(b, at + 18, at + FIXED, "OFPBAC_BAD_ARGUMENT");
   if (loads) {
+    // Open vSwitch looks at no other reserved bytes of this one.
     const packed = b.readUInt16BE(at + 12);
     const width = (packed & 0x3f) + 1;
     if (width < 16) throw bad(at, "a port number needs 16 bits");
     checkTarget(def, packed >> 6, width, at);
-  } else mustBeZero(b, at + 12, at + 18, "OFPBAC_BAD_ARGUMENT");
+  } else {
+    if (n > MOST_MEMBERS) throw bad(at, `${n} members are too many`);
+    if (b.readUInt32BE(at + 6) !== PORT_MEMBERS) throw bad(at, "unknown kind of members");
+    mustBeZero(b, at + 12, at + FIXED, "OFPBAC_BAD_ARGUMENT");
+  }
   for (let i = 0; i < n; i++) {
     const port = widenPort(b.readUInt16BE(at + FIXED + 2 * i));
     if (port === CONTROLLER || (port !== NONE && !isOutputPort(port))) {

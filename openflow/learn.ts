@@ -5,8 +5,8 @@ import { DecodeError, EncodeError } from "./errors.ts";
 import type { FieldDef, FieldName } from "./fields.ts";
 import type { Writer } from "./schema/codec.ts";
 import { definition, fieldOfWord, mustBeZero, readHeader, type Subfield, wordOf, writeHeader } from "./subfield.ts";
+import { formatConstant } from "./text/constant.ts";
 import { formatSubfield } from "./text/subfield.ts";
-import { formatValue } from "./text/value.ts";
 
 const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError =>
   new DecodeError(code, at, detail);
@@ -159,7 +159,7 @@ function specText(spec: LearnSpec): string {
   }
   const def = definition(spec.dst.field);
   if (spec.dst.ofs !== 0 || spec.dst.nBits !== def.bits) return `${dst}=${hex(src)}`;
-  return `${def.name}=${formatValue(def, def.big ? src : Number(src))}`;
+  return `${def.name}=${formatConstant(def, def.big ? src : Number(src))}`;
 }
 
 const hex = (n: bigint): string => (n === 0n ? "0" : `0x${n.toString(16)}`);

@@ -7,8 +7,8 @@ import { fieldByNumber } from "./fields.ts";
 import { isRaw, type OxmField, readOxm, writeOxmAs } from "./oxm.ts";
 import { need, u64 } from "./schema/codec.ts";
 import { definition, mustBeZero, targetBits } from "./subfield.ts";
+import { formatConstant } from "./text/constant.ts";
 import { formatSubfield } from "./text/subfield.ts";
-import { formatValue } from "./text/value.ts";
 
 const VLAN_PRESENT = 0x1000;
 
@@ -53,7 +53,7 @@ function badField(b: Buffer, at: number, end: number): DecodeError {
 }
 
 const text = (v: Body<"set_field">): string =>
-  `set_field:${formatValue(definition(v.field), v.value, v.mask)}->${v.field}`;
+  `set_field:${formatConstant(definition(v.field), v.value, v.mask)}->${v.field}`;
 
 const setField = customAction(25, "set_field", {
   min: 4,

@@ -20,8 +20,15 @@ export function definition(name: FieldName): Def {
   return def;
 }
 
-const isHeaderOf = (def: Def, word: number): boolean =>
-  def.variable || def.headers.some((h) => h.exact === word || h.masked === word);
+const MASKED = 0x100;
+
+/** Whether `word` can stand for the field, with a mask's length if it has the mask bit. */
+function isHeaderOf(def: Def, word: number): boolean {
+  if (def.nxm.exact === word || def.oxm.exact === word) return true;
+  if (!def.variable) return def.headers.some((h) => h.exact === word || h.masked === word);
+  const length = word & 0xff;
+  return ((word & MASKED) === 0 ? length : length / 2) <= def.bytes;
+}
 
 /** The field that a header word of class 0…0xfffe names; as in Open vSwitch the word may have the mask bit. */
 export function fieldOfWord(word: number): Def | undefined {
@@ -58,6 +65,7 @@ export function readHeader(b: Buffer, at: number, end: number): { readonly def: 
   const def = fieldByNumber(word >>> 16, (word >>> 9) & 0x7f, experimenter);
   if (!def || !isHeaderOf(def, word))
     throw new DecodeError("OFPBMC_BAD_FIELD", at, `no field has the header 0x${word.toString(16)}`);
+  if ((word & MASKED) !== 0) throw new DecodeError("OFPBMC_BAD_MASK", at, "a field is named here, without a mask");
   return { def, next };
 }
 
