@@ -2,10 +2,9 @@
  * Bits of a field, and the two ways in which actions name a field: by an NXM header word of 4 bytes, or by an OXM
  * header that takes 8 bytes when the field belongs to an experimenter.
  */
-import { Parser } from "binary-parser";
 import { DecodeError, EncodeError } from "./errors.ts";
 import { type FieldDef, type FieldName, fieldByName, fieldByNumber } from "./fields.ts";
-import { type Codec, need, type Raw, type Writer } from "./schema/codec.ts";
+import { type Codec, need, type Writer } from "./schema/codec.ts";
 import type { Subfield } from "./text/subfield.ts";
 
 export type { Subfield };
@@ -96,6 +95,13 @@ export const unpackBits = (def: Def, packed: number): Subfield => ({
 
 type Check = typeof checkSource;
 
+/** Reads what {@link sourceBits} and {@link targetBits} write. */
+export function readBits(b: Buffer, at: number): Subfield {
+  const def = fieldOfWord(b.readUInt32BE(at + 2));
+  if (!def) throw new DecodeError("OFPBAC_BAD_SET_TYPE", at, "unknown field");
+  return unpackBits(def, b.readUInt16BE(at));
+}
+
 /** Offset and width, then the header word: 6 bytes. */
 const packed = (check: Check): Codec<Subfield> => ({
   size: 6,
@@ -104,11 +110,9 @@ const packed = (check: Check): Codec<Subfield> => ({
     w.writeUInt16BE(packBits(s));
     w.writeUInt32BE(wordOf(s.field));
   },
-  parser: (p, name) => p.nest(name, { type: new Parser().uint16be("o").uint32be("h") }),
-  lift: (raw) => {
-    const r = raw as Raw;
-    return unpackBits(fieldOfWord(r["h"] as number) as Def, r["o"] as number);
-  },
+  parser: (p, name) => p.buffer(name, { length: 6 }),
+  lift: (raw) => readBits(raw as Buffer, 0),
+  at: readBits,
   fence: (b, at, end) => {
     need(at, 6, end);
     const bits = b.readUInt16BE(at);

@@ -86,5 +86,7 @@ export interface TlvRules {
 export interface TlvList<V> extends Codec<readonly V[]> {
   /** Decodes a whole buffer; throws {@link DecodeError}. */
   decode(b: Buffer): V[];
+  /** Reads `[at, end)`, which has been fenced. */
+  read(b: Buffer, at: number, end: number): V[];
   text(v: V): string;
 }
