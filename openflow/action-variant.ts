@@ -4,8 +4,8 @@ import { type Codec, need, type Span, takeBuffer, type Writer } from "./schema/c
 import { type Fields, type Layout, layout, type Shape } from "./schema/struct.ts";
 import { EXPERIMENTER_TYPE, type Variant } from "./schema/tlv.ts";
 
-export const NICIRA = 0x2320;
-export const ONF = 0x4f4e4600;
+const NICIRA = 0x2320;
+const ONF = 0x4f4e4600;
 
 type Kind = Action["kind"];
 /** The value of a kind, without its discriminant. */

@@ -1,6 +1,6 @@
 import { Parser } from "binary-parser";
 import { DecodeError, EncodeError } from "../errors.ts";
-import { type Codec, type Raw, type Take, takeBuffer, type Writer } from "./codec.ts";
+import { type Raw, type Take, takeBuffer, type Writer } from "./codec.ts";
 import { arrayOf } from "./struct.ts";
 import {
   type AnyVariant,
@@ -9,12 +9,14 @@ import {
   type TlvList,
   type TlvRules,
   type Unknown,
+  unknownCode,
+  unknownText,
   type ValueOf,
 } from "./variant.ts";
 
 export {
   EXPERIMENTER_TYPE,
-  experimenterVariant,
+  nested,
   type TlvList,
   type TlvRules,
   type Unknown,
@@ -289,29 +291,5 @@ export function tlvList<const A extends readonly AnyVariant[]>(
       const { kind } = v as { kind: string };
       return kind === "unknown" ? unknownText(v as Unknown) : (byKind.get(kind) as AnyVariant[])[0]!.text(v);
     },
-  };
-}
-
-function unknownCode(b: Buffer, at: number, codes: NonNullable<TlvRules["unknown"]>): string {
-  if (b.readUInt16BE(at) !== EXPERIMENTER_TYPE) return codes.type;
-  return SUBTYPED.includes(b.readUInt32BE(at + 4)) ? codes.subtype : codes.experimenter;
-}
-
-const unknownText = (u: Unknown): string => `unknown(type=${u.type},body=${u.body.toString("hex")})`;
-
-/**
- * A list inside an element of another list (or of the same: hence the thunk). Its bytes are fenced with the enclosing
- * message, and parsed by a parser of its own only when such an element occurs.
- */
-export function nested<V>(list: () => TlvList<V>): Codec<readonly V[]> {
-  return {
-    size: 0,
-    fixed: false,
-    rest: true,
-    write: (w, v) => list().write(w, v),
-    parser: takeBuffer,
-    lift: (raw) => list().read(raw as Buffer, 0, (raw as Buffer).length),
-    at: (b, at, end) => list().read(b, at, end),
-    fence: (b, at, end) => list().fence(b, at, end),
   };
 }

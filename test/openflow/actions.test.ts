@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { type Action, actions } from "../../openflow/actions.ts";
 import {
   bits,
+  checkPktLarger,
+  clone,
   ct,
   decTtl,
   learn,
@@ -12,6 +14,7 @@ import {
   learnOutput,
   load,
   nat,
+  note,
   output,
 } from "../../openflow/build.ts";
 import { checkActions } from "../../openflow/check.ts";
@@ -84,6 +87,13 @@ describe("actions on the wire", () => {
     const specs = [learnMatch("eth_dst", "eth_src"), learnLoad(5, bits("reg1", 0, 8)), learnOutput("in_port")];
     expect(formatActions(decode(encode([learn({ table: 25, idleTimeout: 300, specs })]).toString("hex")))).toBe(
       "learn(table=25,idle_timeout=300,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],load:0x5->NXM_NX_REG1[0..7],output:NXM_OF_IN_PORT[])",
+    );
+  });
+
+  it("encodes the rest of what can be built by hand", () => {
+    const list = [note(Buffer.from("112233445566", "hex")), clone(output(1)), checkPktLarger(1514, bits("reg0", 3, 1))];
+    expect(formatActions(decode(encode(list).toString("hex")))).toBe(
+      "note:11.22.33.44.55.66,clone(output:1),check_pkt_larger(1514)->NXM_NX_REG0[3]",
     );
   });
 

@@ -42,7 +42,7 @@ const hashFields = fc.constantFrom(
 );
 
 /** A value that the field may have. */
-export const valueFor = (f: FieldDef<FieldName>): fc.Arbitrary<FieldValue> =>
+const valueFor = (f: FieldDef<FieldName>): fc.Arbitrary<FieldValue> =>
   big(Math.min(f.bits, 120))
     .map((n): FieldValue => (f.big ? n : Number(n & BigInt(f.valid))))
     .map((n) => (f.name === "vlan_vid" ? Number(n) | 0x1000 : n))
@@ -145,7 +145,7 @@ function portsOf(ports: readonly [number, number | null] | null) {
   return { port: first, ...(ports[1] === null ? {} : { portMax: Math.max(first, ports[1]) }) };
 }
 
-export const nat: fc.Arbitrary<Nat> = fc
+const nat: fc.Arbitrary<Nat> = fc
   .tuple(
     fc.constantFrom("src" as const, "dst" as const),
     range,
@@ -176,7 +176,7 @@ const ctRest = {
 };
 const given = <T extends object>(v: T): T =>
   Object.fromEntries(Object.entries(v).filter(([, x]) => x !== undefined)) as T;
-export const ct: fc.Arbitrary<Action> = fc.oneof(
+const ct: fc.Arbitrary<Action> = fc.oneof(
   fc
     .record({
       ...ctRest,
@@ -340,7 +340,7 @@ export const actionKinds: Readonly<Record<string, fc.Arbitrary<Action>>> = {
 };
 
 /** Any action but those that must stand alone, sometimes with others inside. */
-export const action: fc.Arbitrary<Action> = fc.letrec<{ one: Action; leaf: Action; clone: Action }>((tie) => ({
+const action: fc.Arbitrary<Action> = fc.letrec<{ one: Action; leaf: Action; clone: Action }>((tie) => ({
   one: fc.oneof({ maxDepth: 3, withCrossShrink: true }, tie("leaf"), tie("clone")),
   leaf: fc.oneof(...Object.values(actionKinds)),
   clone: fc
