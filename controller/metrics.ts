@@ -18,6 +18,7 @@ export function makeMetrics() {
     packetIns: counter("oflb_packet_ins_total", "Packets the switch sent up, by class", ["node", "class"]),
     connected: gauge("oflb_switch_connected", "1 while the switch of the node is connected", ["node"]),
     steady: gauge("oflb_node_steady", "1 while the switch holds exactly the wanted state", ["node"]),
+    secondary: gauge("oflb_node_secondary", "1 while another controller is primary and nothing is written", ["node"]),
     flows: gauge("oflb_desired_flows", "Flows of the desired program", ["node"]),
     neighbours: gauge("oflb_neighbours", "Next hops by state", ["node", "state"]),
     conflicts: counter("oflb_address_conflicts_total", "Frames that claimed an address of ours", ["node", "segment"]),

@@ -1,12 +1,14 @@
 import type { Logger } from "pino";
 import type { Message } from "../openflow/messages/all.ts";
 import { FlowCommand } from "../openflow/messages/flow.ts";
+import { type FlowUpdate, MonitorFlag } from "../openflow/messages/monitor.ts";
 import { Port, PortReason } from "../openflow/messages/port.ts";
 import { ownAddresses } from "../pipeline/addresses.ts";
 import { readNeighbours, readServing } from "../pipeline/adopt.ts";
 import { compile } from "../pipeline/compile.ts";
-import { learnedBit, ownerCookie } from "../pipeline/cookies.ts";
+import { isLearned, isOurs, learnedBit, ownerCookie } from "../pipeline/cookies.ts";
 import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
+import { flowKey } from "../pipeline/identity.ts";
 import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
 import type { Program } from "../pipeline/program.ts";
@@ -19,11 +21,16 @@ import { NeighbourResolver } from "./neighbour/resolver.ts";
 import { readPacketIn } from "./packet-in.ts";
 import { PacketInHandlers } from "./packet-in-handlers.ts";
 import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
+import { RateLimitedLog } from "./rate-limited-log.ts";
 import { applyPlan } from "./reconcile/apply.ts";
 import { DEFAULT_LOOP, ReconcileLoop, type RoundResult } from "./reconcile/loop.ts";
 import { dumpFlows, type ObservedFlow, observe } from "./reconcile/observe.ts";
+import { RETAKE_MS, type RoleName, roleName, takePrimary } from "./role.ts";
 import type { SwitchError } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
+
+/** What a switch answers a secondary controller that writes. */
+const IS_SECONDARY = "OFPBRC_IS_SECONDARY";
 
 export interface NodeDeps {
   readonly log: Logger;
@@ -56,6 +63,10 @@ export class NodeController {
   /** Whether this connection's switch has our groups, so that packets can be flooded. */
   #programmed = false;
   #program: Program | undefined;
+  #programKeys: ReadonlySet<string> = new Set();
+  #role: RoleName = "equal";
+  #retakeAt = 0;
+  #errors = new RateLimitedLog();
   #generation = { desired: 0, applied: 0 };
   #flowModsSent = 0;
   #driftRepaired = 0;
@@ -114,6 +125,11 @@ export class NodeController {
     return this.#session;
   }
 
+  /** Whether members can be probed through the switch. */
+  get isProbing(): boolean {
+    return this.#session !== undefined && this.#role !== "secondary";
+  }
+
   get topology(): Topology {
     return this.#topology;
   }
@@ -125,6 +141,7 @@ export class NodeController {
   status() {
     return {
       state: this.#state,
+      role: this.#role,
       datapathId: this.#lastDatapathId ?? this.node.datapathId ?? null,
       peer: this.#session?.peer ?? null,
       generation: { ...this.#generation },
@@ -169,6 +186,7 @@ export class NodeController {
     this.#adopted = false;
     this.#programmed = false;
     this.checker.setConnected(false);
+    this.#role = "equal";
     if (before) before.close("superseded by a newer connection of the same bridge");
     this.#setState("observing");
     this.#deps.metrics.connected.set({ node: this.node.name }, 1);
@@ -176,6 +194,22 @@ export class NodeController {
     if (this.#session !== session) return;
     this.#ports = new Map(
       parts.flatMap((p) => (p.type === "port_desc_reply" ? p.ports : [])).map((p) => [p.portNo, p] as const),
+    );
+    session.send(
+      {
+        type: "flow_monitor_request",
+        flags: 0,
+        monitors: [
+          {
+            monitorId: 1,
+            flags: MonitorFlag.add | MonitorFlag.delete | MonitorFlag.modify,
+            outPort: Port.any,
+            tableId: 0xff,
+            match: [],
+          },
+        ],
+      },
+      "flow monitor",
     );
     this.#loop.trigger("connected", true);
   }
@@ -201,6 +235,12 @@ export class NodeController {
       case "port_status":
         this.#portStatus(message.reason, message.port);
         return;
+      case "flow_monitor_reply":
+        this.#flowUpdates(message.updates);
+        return;
+      case "role_status":
+        this.#setRole(roleName(message.role));
+        return;
       case "nxt_packet_in2": {
         const packet = readPacketIn(message);
         const punt = packet?.punt ?? "other";
@@ -215,7 +255,10 @@ export class NodeController {
 
   handleError(error: SwitchError): void {
     this.#deps.metrics.refusals.inc({ node: this.node.name, code: error.code });
-    this.#deps.log.warn({ code: error.code, xid: error.xid }, error.message);
+    if (error.code === IS_SECONDARY) this.#setRole("secondary");
+    this.#errors.line(error.code, (held) =>
+      this.#deps.log.warn({ code: error.code, xid: error.xid, ...(held > 0 ? { heldBack: held } : {}) }, error.message),
+    );
   }
 
   /** What the next round would do, from a fresh look at the switch. */
@@ -234,6 +277,11 @@ export class NodeController {
   async #round(reasons: readonly string[]): Promise<RoundResult> {
     const session = this.#session;
     if (session?.state !== "ready") return { kind: "unknown", reason: "the switch is not connected" };
+    if (this.#role === "secondary") {
+      if (performance.now() < this.#retakeAt) return { kind: "unknown", reason: "another controller is primary" };
+      this.#setRole(await takePrimary(session));
+      if (this.#isSecondary()) return { kind: "unknown", reason: "another controller stays primary" };
+    }
     const observed = await observe(session);
     if (!this.#adopted) {
       this.resolver.adopt(readNeighbours(observed.flows, this.#topology));
@@ -243,6 +291,7 @@ export class NodeController {
     const { desired } = this.#generation;
     const program = compile(this.desired());
     this.#program = program;
+    this.#programKeys = new Set(program.flows.map((f) => f.key));
     this.#deps.metrics.flows.set({ node: this.node.name }, program.flows.length);
     const plan = diff(program, observed);
     if (isEmptyPlan(plan)) {
@@ -256,7 +305,10 @@ export class NodeController {
     const result = await applyPlan(session, plan);
     for (const command of result.flowMods) this.#deps.metrics.flowMods.inc({ node: this.node.name, command });
     this.#flowModsSent += result.flowMods.length;
-    if (result.kind !== "applied") return result;
+    if (result.kind !== "applied") {
+      if (result.reason.includes(IS_SECONDARY)) this.#setRole("secondary");
+      return result;
+    }
     this.#generation.applied = desired;
     if (isDrift) {
       this.#driftRepaired += changes;
@@ -292,6 +344,34 @@ export class NodeController {
     this.#deps.metrics.steady.set({ node: this.node.name }, state === "steady" ? 1 : 0);
   }
 
+  /** Read through a method where an await may have changed it, which the compiler does not expect of fields. */
+  #isSecondary(): boolean {
+    return this.#role === "secondary";
+  }
+
+  #setRole(role: RoleName): void {
+    if (role === "secondary") this.#retakeAt = performance.now() + RETAKE_MS;
+    if (role === this.#role) return;
+    this.#role = role;
+    this.#deps.metrics.secondary.set({ node: this.node.name }, role === "secondary" ? 1 : 0);
+    this.#deps.log.warn(
+      { role },
+      role === "secondary" ? "another controller is primary; nothing is written" : "role changed",
+    );
+    if (role !== "secondary") this.#loop.trigger("role", true);
+  }
+
+  /** Somebody else touched flows: look at once instead of at the next refresh. Our own changes come abbreviated. */
+  #flowUpdates(updates: readonly FlowUpdate[]): void {
+    const concerns = updates.some((u) => {
+      if (u.event === "abbrev" || isLearned(u.cookie)) return false;
+      return (
+        isOurs(u.cookie) || this.#programKeys.has(flowKey({ tableId: u.tableId, priority: u.priority, match: u.match }))
+      );
+    });
+    if (concerns) this.#loop.trigger("changed by others");
+  }
+
   #wantedChanged(reason: string): void {
     this.#generation.desired++;
     if (this.#session) this.#loop.trigger(reason);
@@ -309,7 +389,10 @@ export class NodeController {
     }
     if (!wasUp && up) {
       const attached = this.ports.attached.find((p) => p.ofport === port.portNo);
-      if (attached) this.#announceSegments(new Set([attached.segment]));
+      if (attached) {
+        this.#announceSegments(new Set([attached.segment]));
+        this.resolver.portUp(attached.segment);
+      }
     }
     if (wasUp !== up || before?.name !== port.name) this.#wantedChanged(`port ${port.name}`);
   }
@@ -357,7 +440,7 @@ export class NodeController {
   }
 
   #flood(segment: number, frame: Buffer, what: string): boolean {
-    if (!this.#programmed || !this.#session) return false;
+    if (!this.#programmed || this.#role === "secondary" || !this.#session) return false;
     return this.#session.sendDroppable(
       {
         type: "packet_out",
@@ -371,7 +454,7 @@ export class NodeController {
   }
 
   #packetOut(ofport: number, frame: Buffer, what: string): boolean {
-    if (!this.#session) return false;
+    if (this.#role === "secondary" || !this.#session) return false;
     return this.#session.sendDroppable(
       {
         type: "packet_out",

@@ -29,7 +29,7 @@ import type { CompiledFlow, GroupSpec, MeterSpec, Program } from "./program.ts";
 import { puntMeters } from "./punt.ts";
 
 /** Every feature of the product. */
-export const features: readonly Feature[] = [
+const features: readonly Feature[] = [
   ingress,
   classify,
   arp,

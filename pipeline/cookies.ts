@@ -35,7 +35,7 @@ export type FeatureName = keyof typeof featureCodes;
 const objectCodes = { none: 0, segment: 1, port: 2, address: 3, listener: 4, pool: 5, member: 6, prefix: 7 } as const;
 
 /** What the object id of a cookie counts. "address" is an IPv4 address, "prefix" the address of a route's prefix. */
-export type ObjectKind = keyof typeof objectCodes;
+type ObjectKind = keyof typeof objectCodes;
 
 /** The thing a flow is there for. */
 export interface ObjectRef {

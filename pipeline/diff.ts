@@ -14,14 +14,14 @@ import type { BucketSpec, CompiledFlow, DropBand, GroupSpec, MeterSpec, Program 
 export interface ObservedFlow extends FlowIdentity, FlowBody {}
 
 /** A group as the switch describes it. */
-export interface ObservedGroup {
+interface ObservedGroup {
   readonly groupId: number;
   readonly groupType: number;
   readonly buckets: readonly BucketSpec[];
 }
 
 /** A meter as the switch describes it. */
-export interface ObservedMeter {
+interface ObservedMeter {
   readonly meterId: number;
   readonly flags: number;
   /** Bands of any kind. */
@@ -36,45 +36,45 @@ export interface Observed {
 }
 
 /** "missing": not there. "changed": there, but different. "foreign": a flow of somebody else is in its place. "stale": not wanted. */
-export type Reason = "missing" | "changed" | "foreign" | "stale";
+type Reason = "missing" | "changed" | "foreign" | "stale";
 
 /** Adds a meter, or changes one that is there. */
-export interface MeterPut {
+interface MeterPut {
   readonly op: "meter-add" | "meter-modify";
   readonly meter: MeterSpec;
   readonly reason: Reason;
 }
 
 /** Takes a meter away. */
-export interface MeterDelete {
+interface MeterDelete {
   readonly op: "meter-delete";
   readonly meterId: number;
   readonly reason: Reason;
 }
 
 /** Adds a group, or changes one that is there. */
-export interface GroupPut {
+interface GroupPut {
   readonly op: "group-add" | "group-modify";
   readonly group: GroupSpec;
   readonly reason: Reason;
 }
 
 /** Takes a group away. */
-export interface GroupDelete {
+interface GroupDelete {
   readonly op: "group-delete";
   readonly groupId: number;
   readonly reason: Reason;
 }
 
 /** Adds a flow, in place of the one with its identity if there is one. */
-export interface FlowAdd {
+interface FlowAdd {
   readonly op: "flow-add";
   readonly flow: CompiledFlow;
   readonly reason: Reason;
 }
 
 /** Takes away exactly this flow (OFPFC_DELETE_STRICT). */
-export interface FlowDelete {
+interface FlowDelete {
   readonly op: "flow-delete";
   readonly flow: ObservedFlow;
   readonly reason: Reason;
@@ -115,27 +115,24 @@ const diffFlows = (
   desired: Program,
   observed: Observed,
 ): { readonly adds: FlowAdd[]; readonly deletes: FlowDelete[] } => {
-  const wanted = new Map(desired.flows.map((f) => [f.key, f]));
-  const settled = new Set<string>();
-  const reasons = new Map<string, Reason>();
+  const wanted = new Map(desired.flows.map((f, i) => [f.key, i]));
+  /** Why each wanted flow is to be added; undefined when it is there as it should be. */
+  const reasons = new Array<Reason | undefined>(desired.flows.length).fill("missing");
   const deletes: FlowDelete[] = [];
-  // A switch sends matches in canonical form, nearly always: the dear way is only for what the cheap one does not find.
-  const keyOf = (flow: ObservedFlow): string => {
-    const key = canonicalFlowKey(flow);
-    return wanted.has(key) ? key : flowKey(flow);
-  };
   for (const flow of observed.flows) {
     const ours = isOurs(flow.cookie);
-    const key = keyOf(flow);
-    const want = wanted.get(key);
-    if (want === undefined) {
-      if (ours && !isLearned(flow.cookie)) deletes.push({ op: "flow-delete", flow, reason: "stale" });
-    } else if (sameBody(flow, want)) settled.add(key);
-    else reasons.set(key, ours ? "changed" : "foreign");
+    // A switch sends matches in canonical form, nearly always: the dear way is only for what the cheap one does not find.
+    const at = wanted.get(canonicalFlowKey(flow)) ?? wanted.get(flowKey(flow));
+    if (at !== undefined) {
+      reasons[at] = sameBody(flow, desired.flows[at]!) ? undefined : ours ? "changed" : "foreign";
+    } else if (ours && !isLearned(flow.cookie)) {
+      deletes.push({ op: "flow-delete", flow, reason: "stale" });
+    }
   }
-  const adds = desired.flows
-    .filter((f) => !settled.has(f.key))
-    .map((flow): FlowAdd => ({ op: "flow-add", flow, reason: reasons.get(flow.key) ?? "missing" }));
+  const adds = desired.flows.flatMap((flow, i): FlowAdd[] => {
+    const reason = reasons[i];
+    return reason === undefined ? [] : [{ op: "flow-add", flow, reason }];
+  });
   return { adds, deletes: deletes.sort((a, b) => compareIdentity(a.flow, b.flow)) };
 };
 

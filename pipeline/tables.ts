@@ -4,7 +4,7 @@
  */
 
 /** What a group of tables is for. */
-export type Stage = "ingress" | "classification" | "responders" | "load balancing" | "return" | "routing" | "switching";
+type Stage = "ingress" | "classification" | "responders" | "load balancing" | "return" | "routing" | "switching";
 
 /** One table and what its flows may do. */
 export interface TableDef {

@@ -8,11 +8,13 @@ import { makeMetrics } from "../controller/metrics.ts";
 import { NodeController } from "../controller/node.ts";
 import { type Endpoint, listenError, OpenFlowListener } from "../controller/session/listener.ts";
 import type { Session } from "../controller/session/session.ts";
+import type { IdBook } from "../pipeline/ids.ts";
 import type { Health, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
 import { formatErrors } from "./config/errors.ts";
 import { loadTopology } from "./config/topology.ts";
 import { DrainFile, withDrains } from "./drains.ts";
+import { readIds, writeIds } from "./id-file.ts";
 import { apiSource } from "./views.ts";
 
 export interface DaemonOptions {
@@ -31,16 +33,25 @@ export interface Daemon {
 
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
+function saveIds(folder: string, ids: IdBook): void {
+  try {
+    writeIds(folder, ids);
+  } catch (e) {
+    throw new CliError(`--data: cannot write to ${folder}: ${(e as Error).message}`);
+  }
+}
+
 /** Starts everything. Throws CliError with a sentence for the operator when something cannot be had. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const loaded = loadTopology(options.config);
-  if (!loaded.ok) throw new CliError(formatErrors(loaded.errors), 2);
-  /** As the file has it. */
-  let { topology: configured } = loaded;
-  let reloadError: string | null = null;
   await mkdir(options.data, { recursive: true }).catch((e: NodeJS.ErrnoException) => {
     throw new CliError(`--data: cannot make folder ${options.data}: ${e.message}`);
   });
+  const loaded = loadTopology(options.config, readIds(options.data));
+  if (!loaded.ok) throw new CliError(formatErrors(loaded.errors), 2);
+  /** As the file has it. */
+  let { topology: configured, ids } = loaded;
+  saveIds(options.data, ids);
+  let reloadError: string | null = null;
 
   const log = pino({ level: options.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const metrics = makeMetrics();
@@ -51,7 +62,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   const nodes = new Map<string, NodeController>();
   const health = (): ReadonlyMap<number, Health> =>
-    mergeHealth([...nodes.values()].map((n) => ({ connected: n.session !== undefined, health: n.checker.health() })));
+    mergeHealth([...nodes.values()].map((n) => ({ connected: n.isProbing, health: n.checker.health() })));
   const healthChanged = (reason: string): void => {
     for (const n of nodes.values()) n.touch(reason);
   };
@@ -136,14 +147,22 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   return {
     reload: () => {
-      const next = loadTopology(options.config);
+      const next = loadTopology(options.config, ids);
       if (!next.ok) {
         reloadError = formatErrors(next.errors);
         log.error(`topology not reloaded, the old one stays in force:\n${reloadError}`);
         return;
       }
+      try {
+        saveIds(options.data, next.ids);
+      } catch (e) {
+        reloadError = (e as Error).message;
+        log.error(`topology not reloaded, the old one stays in force: ${reloadError}`);
+        return;
+      }
       reloadError = null;
       configured = next.topology;
+      ids = next.ids;
       apply();
       log.info("topology reloaded");
     },

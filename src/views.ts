@@ -37,7 +37,7 @@ export function apiSource(deps: ViewDeps): ApiSource {
       openflow: deps.openflow,
       topology: deps.config,
       reloadError: deps.reloadError(),
-      nodes: deps.nodes().map((n) => ({ name: n.node.name, role: "equal", ...n.status() })),
+      nodes: deps.nodes().map((n) => ({ name: n.node.name, ...n.status() })),
     }),
     ports: () => deps.nodes().flatMap(portViews),
     neighbours: () => deps.nodes().flatMap(neighbourViews),

@@ -79,7 +79,7 @@ const webLoadBalancer = (slots: number): LoadBalancer => ({
 });
 
 /** Everybody is up. */
-export const allUp: ReadonlyMap<number, Health> = new Map([1, 2, 3, 4].map((id) => [id, "up"]));
+const allUp: ReadonlyMap<number, Health> = new Map([1, 2, 3, 4].map((id) => [id, "up"]));
 
 /**
  * The network the product began with: a public segment, two private ones with two web servers and a client each, one load
