@@ -108,3 +108,59 @@ export interface PlanView {
   /** Why no plan could be made; null when there is one. */
   readonly error: string | null;
 }
+
+/** How one node's probes of a member went. */
+export interface ProbeView {
+  readonly node: string;
+  readonly state: string;
+  /** Taken over from the switch, and not decided by probes yet. */
+  readonly adopted: boolean;
+  readonly probes: number;
+  readonly failures: number;
+  /** Duration of the last probe; null before the first. */
+  readonly ms: number | null;
+  /** Address the probes come from. */
+  readonly source: string;
+  /** What the last probe found; null before the first. */
+  readonly reason: string | null;
+  readonly secondsInState: number;
+  /** The newest first. */
+  readonly history: readonly {
+    readonly ok: boolean;
+    readonly reason: string;
+    readonly ms: number;
+    readonly at: string;
+  }[];
+}
+
+export interface MemberHealthView {
+  readonly id: number;
+  readonly uuid: string;
+  readonly name: string;
+  readonly address: string;
+  /** What all nodes together say: up, down, unknown, or unmonitored. */
+  readonly state: string;
+  readonly admin: "enabled" | "draining" | "disabled";
+  /** "eligible", or what stands against it. */
+  readonly eligibility: string;
+  readonly inPool: boolean;
+  readonly slots: number;
+  readonly nodes: readonly ProbeView[];
+}
+
+export interface HealthView {
+  readonly loadBalancer: string;
+  readonly pool: string;
+  readonly poolId: number;
+  readonly slots: number;
+  readonly digest: string;
+  /** Times in seconds; null without a monitor. */
+  readonly monitor: {
+    readonly type: string;
+    readonly interval: number;
+    readonly timeout: number;
+    readonly rise: number;
+    readonly fall: number;
+  } | null;
+  readonly members: readonly MemberHealthView[];
+}
