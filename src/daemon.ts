@@ -105,7 +105,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     log,
   );
 
-  const openflow = await listener.listen(options.listen);
+  const stopNodes = (): void => {
+    for (const n of nodes.values()) n.stop();
+  };
+  const openflow = await listener.listen(options.listen).catch((e: unknown) => {
+    stopNodes();
+    throw e;
+  });
   const source = apiSource({
     version,
     startedAt,
@@ -120,6 +126,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     await api.listen({ host: options.http.host, port: options.http.port });
   } catch (e) {
+    stopNodes();
     await listener.close();
     throw listenError(e as NodeJS.ErrnoException, options.http, "HTTP");
   }
@@ -147,7 +154,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     stop: async () => {
       log.info("stopping; switches keep forwarding");
-      for (const n of nodes.values()) n.stop();
+      stopNodes();
       await api.close();
       await listener.close();
     },

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Registry } from "prom-client";
 import type { FlowView, NeighbourView, PlanView, PortView, SlotsView, StatusView } from "./views.ts";
 
@@ -24,7 +24,7 @@ export interface ApiSource {
 export function buildApi(source: ApiSource, metrics: Registry, log: FastifyBaseLogger): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 1024 * 1024,
     requestTimeout: 30_000,
   });
