@@ -60,7 +60,7 @@ export interface Segment {
   readonly gateway: Gateway;
   readonly kind: SegmentKind;
   readonly ports: readonly PortRef[];
-  /** The address health probes and ARP requests leave from. It is ours and answers with the gateway's MAC. */
+  /** The address health probes leave from; it is ours and answers with the gateway's MAC. Absent: the gateway's. */
   readonly probe?: { readonly ip: Ipv4 };
   /** Seconds after which an unused learned MAC or client is forgotten: 1…65535, the idle_timeout of `learn`. */
   readonly ageing: number;
@@ -168,6 +168,8 @@ export interface Member {
   readonly segment?: number;
   /** Serves only while no ordinary member is eligible. */
   readonly backup: boolean;
+  /** Where it is probed; absent: where it serves. */
+  readonly monitor?: { readonly ip: Ipv4; readonly port: number };
 }
 
 /** An inclusive range of HTTP status codes. */

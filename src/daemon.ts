@@ -1,7 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { pino } from "pino";
 import { buildApi } from "../controller/api/server.ts";
+import { mergeHealth } from "../controller/health/merge.ts";
 import { makeMetrics } from "../controller/metrics.ts";
 import { NodeController } from "../controller/node.ts";
 import { type Endpoint, listenError, OpenFlowListener } from "../controller/session/listener.ts";
@@ -11,6 +13,7 @@ import type { Health, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
 import { formatErrors } from "./config/errors.ts";
 import { loadTopology } from "./config/topology.ts";
+import { DrainFile, withDrains } from "./drains.ts";
 import { readIds, writeIds } from "./id-file.ts";
 import { apiSource } from "./views.ts";
 
@@ -45,16 +48,24 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   const loaded = loadTopology(options.config, readIds(options.data));
   if (!loaded.ok) throw new CliError(formatErrors(loaded.errors), 2);
-  let { topology, ids } = loaded;
+  /** As the file has it. */
+  let { topology: configured, ids } = loaded;
   saveIds(options.data, ids);
   let reloadError: string | null = null;
 
   const log = pino({ level: options.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const metrics = makeMetrics();
   const startedAt = Date.now();
-  const health = new Map<number, Health>();
+  const drains = new DrainFile(join(options.data, "drains.json"));
+  /** As it is in force. */
+  let topology = withDrains(configured, drains.drains);
 
   const nodes = new Map<string, NodeController>();
+  const health = (): ReadonlyMap<number, Health> =>
+    mergeHealth([...nodes.values()].map((n) => ({ connected: n.isProbing, health: n.checker.health() })));
+  const healthChanged = (reason: string): void => {
+    for (const n of nodes.values()) n.touch(reason);
+  };
   const makeNodes = (to: Topology): void => {
     for (const node of to.nodes) {
       const known = nodes.get(node.name);
@@ -62,7 +73,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       else {
         known?.stop();
         known?.session?.close("the topology names another datapath now");
-        nodes.set(node.name, new NodeController(node, to, { log, metrics, health: () => health }));
+        nodes.set(node.name, new NodeController(node, to, { log, metrics, health, healthChanged }));
       }
     }
     for (const [name, controller] of nodes) {
@@ -72,7 +83,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       nodes.delete(name);
     }
   };
-  makeNodes(topology);
+  const apply = (): void => {
+    topology = withDrains(configured, drains.drains);
+    makeNodes(topology);
+  };
+  apply();
 
   const nodeOf = (session: Session): NodeController | undefined => {
     const { datapathId } = session.features;
@@ -120,7 +135,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     reloadError: () => reloadError,
     nodes: () => [...nodes.values()],
     topology: () => topology,
-    health: () => health,
+    health,
+    drain: (member, drain) => {
+      drains.set(member.uuid, drain, configured);
+      log.info({ member: member.name }, drain ? "member is draining" : "member is enabled");
+      apply();
+    },
   });
   const api = buildApi(source, metrics.registry, log.child({ part: "http" }, { level: "warn" }));
   try {
@@ -148,8 +168,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         return;
       }
       reloadError = null;
-      ({ topology, ids } = next);
-      makeNodes(topology);
+      configured = next.topology;
+      ids = next.ids;
+      apply();
       log.info("topology reloaded");
     },
     stop: async () => {

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { CliError, type Command, commandHelp, type Io, parseCall } from "./cli/command.ts";
+import { healthCommands } from "./cli/health.ts";
 import { inspectCommands } from "./cli/inspect.ts";
 import { serveCommand } from "./cli/serve.ts";
 
-const COMMANDS: readonly Command[] = [serveCommand, ...inspectCommands];
+const COMMANDS: readonly Command[] = [serveCommand, ...inspectCommands, ...healthCommands];
 
 const io: Io = {
   out: (text) => void process.stdout.write(`${text}\n`),

@@ -1,4 +1,4 @@
-import { type ApiSource, BadRequest } from "../controller/api/server.ts";
+import { type ApiSource, BadRequest, Conflict } from "../controller/api/server.ts";
 import type { FlowView, NeighbourView, PlanView, PortView, SlotsView } from "../controller/api/views.ts";
 import { flowText } from "../controller/flow-text.ts";
 import type { NodeController } from "../controller/node.ts";
@@ -8,9 +8,10 @@ import { compile } from "../pipeline/compile.ts";
 import { parseCookie } from "../pipeline/cookies.ts";
 import { eligibility, healthOf } from "../pipeline/eligibility.ts";
 import { explainer } from "../pipeline/explain.ts";
-import type { Health, Topology } from "../pipeline/model.ts";
+import type { Health, Member, Topology } from "../pipeline/model.ts";
 import { poolLayout, shortDigest } from "../pipeline/slots.ts";
 import { T, tableById, tables } from "../pipeline/tables.ts";
+import { findMember, healthViews, memberView } from "./health-views.ts";
 
 /** What the views are made from. */
 export interface ViewDeps {
@@ -22,6 +23,8 @@ export interface ViewDeps {
   readonly nodes: () => readonly NodeController[];
   readonly topology: () => Topology;
   readonly health: () => ReadonlyMap<number, Health>;
+  /** Drains a member, or ends that; on disk when it returns. */
+  readonly drain: (member: Member, drain: boolean) => void;
 }
 
 /** The daemon as its HTTP API shows it. */
@@ -44,6 +47,13 @@ export function apiSource(deps: ViewDeps): ApiSource {
     },
     slots: async (pool) => await slotViews(deps, pool),
     plan: async () => await Promise.all(deps.nodes().map(planView)),
+    health: (pool) => healthViews(deps, pool),
+    setDrain: async (text, drain) => {
+      const member = findMember(deps.topology(), text);
+      if (!drain && !member.adminUp) throw new Conflict(`member ${member.name} is disabled in the topology`);
+      deps.drain(member, drain);
+      return memberView(deps, member);
+    },
   };
 }
 

@@ -1,10 +1,30 @@
+import { STATUS_CODES } from "node:http";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Registry } from "prom-client";
-import type { FlowView, NeighbourView, PlanView, PortView, SlotsView, StatusView } from "./views.ts";
+import type {
+  FlowView,
+  HealthView,
+  MemberHealthView,
+  NeighbourView,
+  PlanView,
+  PortView,
+  SlotsView,
+  StatusView,
+} from "./views.ts";
 
 /** A request the caller must change; answered with 400 and this message. */
 export class BadRequest extends Error {
   readonly statusCode = 400;
+}
+
+/** Something is asked for that is not there; answered with 404 and this message. */
+export class NotFound extends Error {
+  readonly statusCode = 404;
+}
+
+/** What is there stands against the request; answered with 409 and this message. */
+export class Conflict extends Error {
+  readonly statusCode = 409;
 }
 
 /** What the API shows; the daemon implements it, tests hand in their own. */
@@ -16,6 +36,12 @@ export interface ApiSource {
   flows(table: string | undefined): Promise<readonly FlowView[]>;
   slots(pool: string | undefined): Promise<readonly SlotsView[]>;
   plan(): Promise<readonly PlanView[]>;
+  health(pool: string | undefined): readonly HealthView[];
+  /**
+   * Takes a member out of service, or back in, and answers once that is on disk.
+   * @param member its name, id or uuid, or POOL/NAME
+   */
+  setDrain(member: string, drain: boolean): Promise<MemberHealthView>;
   /** Whether every configured node is in its wanted state. */
   ready(): boolean;
 }
@@ -34,7 +60,7 @@ export function buildApi(source: ApiSource, metrics: Registry, log: FastifyBaseL
     if (statusCode >= 500) request.log.error({ err: error }, "request failed");
     return reply.code(statusCode).send({
       statusCode,
-      error: statusCode >= 500 ? "Internal Server Error" : "Bad Request",
+      error: STATUS_CODES[statusCode] ?? "Error",
       message: statusCode >= 500 ? "internal error; the log says more" : error.message,
     });
   });
@@ -56,6 +82,13 @@ export function buildApi(source: ApiSource, metrics: Registry, log: FastifyBaseL
   app.get<{ Querystring: Query }>("/v1/flows", async (request) => source.flows(single(request.query, "table")));
   app.get<{ Querystring: Query }>("/v1/slots", async (request) => source.slots(single(request.query, "pool")));
   app.get("/v1/plan", async () => source.plan());
+  app.get<{ Querystring: Query }>("/v1/health", async (request) => source.health(single(request.query, "pool")));
+  app.post<{ Params: { member: string } }>("/v1/members/:member/drain", async ({ params }) =>
+    source.setDrain(params.member, true),
+  );
+  app.post<{ Params: { member: string } }>("/v1/members/:member/enable", async ({ params }) =>
+    source.setDrain(params.member, false),
+  );
   return app;
 }
 

@@ -135,3 +135,45 @@ export const EventView = named("Event", "Something that happened.", {
   data: Type.Record(Type.String(), Type.Unknown(), { description: "the same for programs" }),
 });
 export type EventView = View<typeof EventView>;
+
+export const ProbeView = named("Probe", "How one node's probes of a member went.", {
+  node: text(),
+  state: text(),
+  adopted: Type.Boolean({ description: "taken over from the switch, and not decided by probes yet" }),
+  probes: integer(),
+  failures: integer(),
+  ms: orNull(number(), "duration of the last probe; null before the first"),
+  source: text("address the probes come from"),
+  reason: orNull(text(), "what the last probe found; null before the first"),
+  secondsInState: number(),
+  history: list(Type.Object({ ok: Type.Boolean(), reason: text(), ms: number(), at: text() }), "the newest first"),
+});
+export type ProbeView = View<typeof ProbeView>;
+
+export const MemberHealthView = named("MemberHealth", "A member, its health and what it serves.", {
+  id: integer(),
+  uuid: text(),
+  name: text(),
+  address: text(),
+  state: text("what all nodes together say: up, down, unknown, or unmonitored"),
+  admin: oneOf(["enabled", "draining", "disabled"]),
+  eligibility: text("`eligible`, or what stands against it"),
+  inPool: Type.Boolean(),
+  slots: integer(),
+  nodes: list(ProbeView),
+});
+export type MemberHealthView = View<typeof MemberHealthView>;
+
+export const HealthView = named("PoolHealth", "Health of a pool's members.", {
+  loadBalancer: text(),
+  pool: text(),
+  poolId: integer(),
+  slots: integer(),
+  digest: text(),
+  monitor: orNull(
+    Type.Object({ type: text(), interval: number(), timeout: number(), rise: integer(), fall: integer() }),
+    "times in seconds; null without a monitor",
+  ),
+  members: list(MemberHealthView),
+});
+export type HealthView = View<typeof HealthView>;

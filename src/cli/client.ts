@@ -5,6 +5,11 @@ export async function get<T>(call: Invocation, path: string): Promise<T> {
   return await ask<T>(call, "GET", path);
 }
 
+/** POSTs to a path of the daemon's HTTP API, without a body, and returns the JSON of the answer. */
+export async function post<T>(call: Invocation, path: string): Promise<T> {
+  return await ask<T>(call, "POST", path);
+}
+
 async function ask<T>(call: Invocation, method: string, path: string): Promise<T> {
   const base = (call.values["server"] as string | undefined) ?? process.env["LBCTL_SERVER"] ?? "http://127.0.0.1:9876";
   let url: URL;

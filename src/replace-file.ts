@@ -1,0 +1,24 @@
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+/**
+ * Writes a file whole. It is on disk when this returns, and a crash at any instant leaves the old one or the new one.
+ *
+ * @throws Error of the file system; then the old one is still there.
+ */
+export function replaceFile(path: string, text: string): void {
+  const fd = openSync(`${path}.new`, "w", 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(`${path}.new`, path);
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
