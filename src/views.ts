@@ -11,6 +11,8 @@ import { explainer } from "../pipeline/explain.ts";
 import type { Health, Topology } from "../pipeline/model.ts";
 import { poolLayout, shortDigest } from "../pipeline/slots.ts";
 import { T, tableById, tables } from "../pipeline/tables.ts";
+import { fdbViews } from "./fdb-view.ts";
+import { traceView } from "./trace-view.ts";
 
 /** What the views are made from. */
 export interface ViewDeps {
@@ -43,6 +45,8 @@ export function apiSource(deps: ViewDeps): ApiSource {
       return (await Promise.all(deps.nodes().map((n) => flowViews(n, wanted)))).flat();
     },
     slots: async (pool) => await slotViews(deps, pool),
+    trace: async (question) => await traceView(deps.nodes(), question),
+    fdb: async () => (await Promise.all(deps.nodes().map(fdbViews))).flat(),
     plan: async () => await Promise.all(deps.nodes().map(planView)),
   };
 }

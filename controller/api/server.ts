@@ -1,5 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
+import { type TraceSource, traceRoutes } from "./trace.ts";
 import type { FlowView, NeighbourView, PlanView, PortView, SlotsView, StatusView } from "./views.ts";
 
 /** A request the caller must change; answered with 400 and this message. */
@@ -8,7 +9,7 @@ export class BadRequest extends Error {
 }
 
 /** What the API shows; the daemon implements it, tests hand in their own. */
-export interface ApiSource {
+export interface ApiSource extends TraceSource {
   status(): StatusView;
   ports(): readonly PortView[];
   neighbours(): readonly NeighbourView[];
@@ -27,6 +28,8 @@ export function buildApi(source: ApiSource, metrics: Registry, log: FastifyBaseL
     disableRequestLogging: true,
     bodyLimit: 1024 * 1024,
     requestTimeout: 30_000,
+    // A misspelt parameter is an error, not something to ignore.
+    ajv: { customOptions: { removeAdditional: false } },
   });
 
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
@@ -56,6 +59,7 @@ export function buildApi(source: ApiSource, metrics: Registry, log: FastifyBaseL
   app.get<{ Querystring: Query }>("/v1/flows", async (request) => source.flows(single(request.query, "table")));
   app.get<{ Querystring: Query }>("/v1/slots", async (request) => source.slots(single(request.query, "pool")));
   app.get("/v1/plan", async () => source.plan());
+  traceRoutes(app, source);
   return app;
 }
 

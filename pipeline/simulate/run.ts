@@ -7,15 +7,15 @@ import type { Instruction } from "../../openflow/instruction-values.ts";
 import type { Subfield } from "../../openflow/subfield.ts";
 import { formatSubfield } from "../../openflow/text/subfield.ts";
 import { formatValue, hex } from "../../openflow/text/value.ts";
-import { ipText } from "../format.ts";
 import { IN_PORT } from "../ports.ts";
 import type { GroupSpec } from "../program.ts";
-import type { Conntrack, Tuple } from "./conntrack.ts";
+import type { Conntrack } from "./conntrack.ts";
 import { multipathLink } from "./hash.ts";
 import { learnedFrom } from "./learn.ts";
 import { fieldsOf, type PacketFields, type PacketState, readBits, readField, writeBits, writeField } from "./packet.ts";
 import type { Lookup, SimulatedFlow } from "./tables.ts";
 import type { LearnedFlow, Output, Pass, Punt, Step } from "./trace.ts";
+import { tupleOf, tupleText, writeTuple } from "./tuple.ts";
 
 const CONTROLLER = 0xffff_fffd;
 /** Ports with a number of their own; beyond are those with a meaning. */
@@ -69,30 +69,6 @@ const isNow = (state: PacketState, dst: Subfield): string => {
   const value = readBits(state, dst);
   const whole = def !== undefined && dst.ofs === 0 && dst.nBits === def.bits;
   return `${formatSubfield(dst)} is now ${whole ? formatValue(def, def.big ? value : Number(value)) : hex(value)}`;
-};
-
-const tupleText = (t: Tuple): string => `${ipText(t.src)}:${t.srcPort} -> ${ipText(t.dst)}:${t.dstPort}`;
-
-/** Ports as conntrack sees them; only these protocols have any. */
-const hasPorts = (state: PacketState): boolean =>
-  [6, 17, 132].includes(Number(readField(state, "nw_proto"))) && (Number(readField(state, "ip_frag")) & 2) === 0;
-
-const tupleOf = (state: PacketState): Tuple => {
-  const ported = hasPorts(state);
-  return {
-    src: Number(readField(state, "ip_src")),
-    dst: Number(readField(state, "ip_dst")),
-    srcPort: ported ? Number(readField(state, "tcp_src")) : 0,
-    dstPort: ported ? Number(readField(state, "tcp_dst")) : 0,
-  };
-};
-
-const writeTuple = (state: PacketState, t: Tuple): void => {
-  writeField(state, "ip_src", BigInt(t.src));
-  writeField(state, "ip_dst", BigInt(t.dst));
-  if (!hasPorts(state)) return;
-  writeField(state, "tcp_src", BigInt(t.srcPort));
-  writeField(state, "tcp_dst", BigInt(t.dstPort));
 };
 
 const CT_FIELDS: readonly FieldName[] = ["ct_state", "ct_zone", "ct_mark", "ct_label"];
