@@ -31,8 +31,8 @@ export const traceArgument = (packet: PacketFields): string =>
     .filter((text) => text !== "")
     .join(",");
 
-/** "a=1,b=2,word" as a record; words have the value "". */
-const fieldsOf = (text: string): Record<string, string> =>
+/** A printed packet, "a=1,b=2,word", as a record; words have the value "". */
+export const readFinal = (text: string): Record<string, string> =>
   Object.fromEntries(
     text
       .trim()
@@ -60,9 +60,9 @@ export const readTrace = (text: string): readonly SwitchPass[] => {
   for (const line of text.split("\n")) {
     const pass = passes.at(-1);
     if (line.startsWith("Flow: ")) {
-      passes.push({ start: fieldsOf(line.slice(6)), steps: [], final: {}, datapathActions: "" });
+      passes.push({ start: readFinal(line.slice(6)), steps: [], final: {}, datapathActions: "" });
     } else if (line.startsWith("Final flow: ")) {
-      if (pass) pass.final = line === "Final flow: unchanged" ? pass.start : fieldsOf(line.slice(12));
+      if (pass) pass.final = line === "Final flow: unchanged" ? pass.start : readFinal(line.slice(12));
     } else if (line.startsWith("Datapath actions: ")) {
       if (pass) pass.datapathActions = line.slice(18).trim();
     } else if (pass && pass.datapathActions === "") {

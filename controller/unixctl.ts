@@ -72,13 +72,14 @@ class ObjectEnd {
   }
 }
 
+/** Open vSwitch leaves out the member that does not apply, where JSON-RPC 1.0 wants a null. */
 interface Reply {
-  readonly result: unknown;
-  readonly error: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
 }
 
 const isReply = (value: unknown): value is Reply =>
-  typeof value === "object" && value !== null && "result" in value && "error" in value;
+  typeof value === "object" && value !== null && ("result" in value || "error" in value);
 
 function resultOf(text: string, socket: string): string {
   let reply: unknown;
@@ -88,8 +89,9 @@ function resultOf(text: string, socket: string): string {
     reply = undefined;
   }
   if (!isReply(reply)) throw new UnixctlError(`${socket} answers something that is no JSON-RPC: not a socket of OVS?`);
-  if (reply.error !== null) throw new UnixctlError(String(reply.error).trim());
-  return String(reply.result);
+  const { result, error } = reply;
+  if (error !== undefined && error !== null) throw new UnixctlError(String(error).trim());
+  return String(result);
 }
 
 /**

@@ -20,7 +20,13 @@ import { ipText } from "../pipeline/format.ts";
 import type { DesiredState } from "../pipeline/model.ts";
 import { puntClasses, puntOf } from "../pipeline/punt.ts";
 import { assumePacket, type Question, QuestionError } from "../pipeline/simulate/assume.ts";
-import { answering, type Conntrack, knownConnections, newConnections } from "../pipeline/simulate/conntrack.ts";
+import {
+  answering,
+  type Conntrack,
+  CtState,
+  knownConnections,
+  newConnections,
+} from "../pipeline/simulate/conntrack.ts";
 import { exactMatch, type PacketFields, stateOf } from "../pipeline/simulate/packet.ts";
 import { answerTo } from "../pipeline/simulate/reply.ts";
 import type { SimulatedFlow } from "../pipeline/simulate/tables.ts";
@@ -142,7 +148,8 @@ function ctState(text: string): number {
   if (flags === undefined || flags.mask !== undefined) {
     throw new BadRequest(`state: "${text}" is not made of ${CT_STATES.join(", ")}`);
   }
-  return flags.value;
+  // Open vSwitch knows no other state of a packet that was not tracked.
+  return flags.value === 0 ? 0 : flags.value | CtState.tracked;
 }
 
 /** What a register's value stands for; undefined where the number is all there is. */

@@ -72,7 +72,7 @@ export const answering =
     const state = states[query.index];
     return state === undefined
       ? newConnections(query)
-      : { state: state | CtState.tracked, tuple: mapped(query), because: "in the state that was asked for" };
+      : { state, tuple: mapped(query), because: "in the state that was asked for" };
   };
 
 /** A connection as a switch keeps it: what its first packet had, and what answers to it have. */

@@ -56,15 +56,15 @@ export const stateOf = (fields: PacketFields): PacketState => {
   return state;
 };
 
-/** Header fields that say something although they are zero, by what the packet must be for it. */
-const ALWAYS: readonly FieldName[] = ["in_port", "eth_src", "eth_dst"];
+/** Places that are no header and mean nothing while they are 0. */
+const MARKS = /^(reg\d+|metadata|ct_\w+|pkt_mark)$/;
 
-/** The state as an exact match with fields named by the packet's protocols; registers and other places that are 0 are left out. */
+/** The state as an exact match with fields named by the packet's protocols; registers that are 0 are left out. */
 export const exactMatch = (state: PacketState): Match => {
   const fields: OxmField[] = [];
   for (const [slot, value] of state) {
     const { big } = definition(slot);
-    if (value !== 0n || ALWAYS.includes(slot)) fields.push({ field: slot, value: big ? value : Number(value) });
+    if (value !== 0n || !MARKS.test(slot)) fields.push({ field: slot, value: big ? value : Number(value) });
   }
   return canonicalMatch(fields);
 };
