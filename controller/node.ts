@@ -357,7 +357,10 @@ export class NodeController {
     }
     if (!wasUp && up) {
       const attached = this.ports.attached.find((p) => p.ofport === port.portNo);
-      if (attached) this.#announceSegments(new Set([attached.segment]));
+      if (attached) {
+        this.#announceSegments(new Set([attached.segment]));
+        this.resolver.portUp(attached.segment);
+      }
     }
     if (wasUp !== up || before?.name !== port.name) this.#wantedChanged(`port ${port.name}`);
   }

@@ -1,5 +1,5 @@
 import { formatIpv4, formatMac } from "../openflow/packet/address.ts";
-import { parseArp } from "../openflow/packet/arp.ts";
+import { ARP_OP, parseArp } from "../openflow/packet/arp.ts";
 import { ETH_TYPE, parseEthernet } from "../openflow/packet/ethernet.ts";
 import { icmpErrorFrame } from "../openflow/packet/icmp-error.ts";
 import { parseIpv4 } from "../openflow/packet/ipv4.ts";
@@ -56,7 +56,7 @@ export class PacketInHandlers {
     if (!link || !arp || arp.sha !== link.src) return;
     const segment = Number(packet.metadata("reg0"));
     const gateway = this.#segment(segment)?.gateway;
-    const solicited = arp.op === 2 && gateway !== undefined && link.dst === gateway.mac;
+    const solicited = arp.op === ARP_OP.reply && gateway !== undefined && link.dst === gateway.mac;
     this.#deps.resolver.heard({ segment, ip: arp.spa, mac: arp.sha, ofport: packet.inPort, solicited });
   }
 

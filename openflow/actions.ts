@@ -35,6 +35,7 @@ export const actions: TlvList<Action> = tlvList(
     lengthCoversPadding: true,
     badLength: "OFPBAC_BAD_LEN",
     badTotal: "OFPBRC_BAD_LEN",
+    unknown: { type: "OFPBAC_BAD_TYPE", experimenter: "OFPBAC_BAD_VENDOR", subtype: "OFPBAC_BAD_VENDOR_TYPE" },
     experimenters: true,
   },
 ) as TlvList<Action>;

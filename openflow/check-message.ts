@@ -1,8 +1,8 @@
-import { checkActions, checkInstructions, type Refusal } from "./check.ts";
+import { checkActions, checkInstructions, inOrder } from "./check.ts";
+import { checkContext } from "./check-context.ts";
 import { checkMatch } from "./check-match.ts";
 import { readCtFlush } from "./ct-flush.ts";
 import { DecodeError } from "./errors.ts";
-import type { Instruction } from "./instructions.ts";
 import type { Message, MessageOfType } from "./messages/all.ts";
 import { EXPERIMENTER_MESSAGE, Experimenter } from "./messages/define.ts";
 import { FlowCommand } from "./messages/flow.ts";
@@ -13,7 +13,6 @@ import { Port, PortReason } from "./messages/port.ts";
 type Check = DecodeError | undefined;
 
 const refuse = (code: string, detail: string): DecodeError => new DecodeError(code, 0, detail);
-const asError = (r: Refusal | undefined): Check => r && refuse(r.code, r.detail);
 
 /** The first refusal among `items`. */
 function first<T>(items: readonly T[], check: (item: T) => Check): Check {
@@ -31,13 +30,6 @@ const ALL_TABLES = 0xff;
 const checkPort = (port: number): Check =>
   port < FIRST_RESERVED_10 || port >= Port.max ? undefined : refuse("OFPBAC_BAD_OUT_PORT", `port ${port}`);
 
-const gotoForward = (tableId: number, list: readonly Instruction[]): Check =>
-  first(list, (i) =>
-    i.kind === "goto_table" && i.tableId <= tableId && tableId !== ALL_TABLES
-      ? refuse("OFPBIC_BAD_TABLE_ID", `goto_table:${i.tableId} in table ${tableId}`)
-      : undefined,
-  );
-
 const KNOWN_FLAGS = 0x1f;
 
 function checkFlowMod(m: MessageOfType<"flow_mod">): Check {
@@ -47,11 +39,11 @@ function checkFlowMod(m: MessageOfType<"flow_mod">): Check {
   return (
     checkMatch(m.match) ??
     checkPort(m.outPort) ??
-    asError(checkInstructions(m.instructions)) ??
+    checkInstructions(m.instructions) ??
     ((m.flags & ~KNOWN_FLAGS) === 0 ? undefined : refuse("OFPFMFC_BAD_FLAGS", `flags ${m.flags}`)) ??
     command ??
     (m.tableId === ALL_TABLES && adds ? refuse("OFPFMFC_BAD_TABLE_ID", "no single table named") : undefined) ??
-    gotoForward(m.tableId, m.instructions)
+    checkContext(inOrder(m.instructions), m.match, m.tableId === ALL_TABLES ? undefined : m.tableId)
   );
 }
 
@@ -79,7 +71,7 @@ const checkBuckets = (_type: number, buckets: readonly Bucket[]): Check =>
   first(buckets, (b) => {
     const port = b.watchPort === Port.any ? undefined : checkPort(b.watchPort);
     if (port) return refuse("OFPGMFC_BAD_WATCH", `port ${b.watchPort}`);
-    return asError(checkActions(b.actions));
+    return checkActions(b.actions);
   });
 
 function checkBands(bands: MessageOfType<"meter_mod">["bands"]): Check {
@@ -203,7 +195,7 @@ export function checkMessage(m: Message): DecodeError | undefined {
     case "flow_mod":
       return checkFlowMod(m);
     case "nxt_flow_mod":
-      return checkMatch(m.match) ?? asError(checkInstructions(m.instructions));
+      return checkMatch(m.match) ?? checkInstructions(m.instructions);
     case "flow_removed":
     case "nxt_flow_removed":
       return checkMatch(m.match);
@@ -211,7 +203,7 @@ export function checkMessage(m: Message): DecodeError | undefined {
     case "aggregate_stats_request":
       return checkPort(m.outPort) ?? checkMatch(m.match);
     case "flow_stats_reply":
-      return first(m.flows, (f) => checkMatch(f.match) ?? asError(checkInstructions(f.instructions)));
+      return first(m.flows, (f) => checkMatch(f.match) ?? checkInstructions(f.instructions));
     case "packet_in":
     case "nxt_packet_in":
       return reported(m);
@@ -277,7 +269,7 @@ export function checkMessage(m: Message): DecodeError | undefined {
       return checkMonitors(m);
     case "flow_monitor_reply":
       return first(m.updates, (u) =>
-        u.event === "abbrev" ? undefined : (checkMatch(u.match) ?? asError(checkInstructions(u.instructions))),
+        u.event === "abbrev" ? undefined : (checkMatch(u.match) ?? checkInstructions(u.instructions)),
       );
     case "nxt_tlv_table_mod":
       return m.command > CLEAR ? refuse("NXTTMFC_BAD_COMMAND", `command ${m.command}`) : checkMappings(m.mappings);
@@ -295,5 +287,5 @@ const asPortNumber = (port: number): Check => checkPort(port);
 function checkPacketOut(m: MessageOfType<"packet_out">): Check {
   const reserved = m.inPort >= Port.inPort && m.inPort !== Port.local && m.inPort !== Port.controller;
   if (checkPort(m.inPort) || (reserved && m.inPort !== Port.any)) return refuse("OFPBRC_BAD_PORT", `port ${m.inPort}`);
-  return asError(checkActions(m.actions));
+  return checkActions(m.actions);
 }

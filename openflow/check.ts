@@ -1,25 +1,22 @@
 /**
- * Refusals of actions and instructions that are well formed: what Open vSwitch 3.1 answers to them, first error first.
+ * DecodeErrors of actions and instructions that are well formed: what Open vSwitch 3.1 answers to them, first error first.
  */
 import type { Action } from "./action-values.ts";
+import { checkContext } from "./check-context.ts";
+import { DecodeError } from "./errors.ts";
 import type { FieldName } from "./fields.ts";
 import type { Instruction } from "./instruction-values.ts";
+import type { Match } from "./match.ts";
 import type { Unknown } from "./schema/tlv.ts";
-
-/** Why a list is refused; `code` is the name that Open vSwitch gives the error. */
-export interface Refusal {
-  readonly code: string;
-  readonly detail: string;
-}
 
 /** What the actions stand in: nothing, or an action or instruction that does not take them all. */
 export type Outer = "list" | "instructions" | "ct" | "clone";
 
-const refusal = (code: string, detail: string): Refusal => ({ code, detail });
+const refusal = (code: string, detail: string): DecodeError => new DecodeError(code, 0, detail);
 
 const EXPERIMENTER = 0xffff;
 
-function unknownAction(u: Unknown): Refusal {
+function unknownAction(u: Unknown): DecodeError {
   if (u.type !== EXPERIMENTER) return refusal("OFPBAC_BAD_TYPE", `no action ${u.type}`);
   if (u.subtype === undefined) return refusal("OFPBAC_BAD_VENDOR", `no experimenter ${u.experimenter}`);
   return refusal("OFPBAC_BAD_VENDOR_TYPE", `experimenter ${u.experimenter} has no action ${u.subtype}`);
@@ -82,7 +79,7 @@ const written = (a: Action): FieldName | undefined =>
 const isCtField = (f: FieldName | undefined): boolean => f === "ct_mark" || f === "ct_label";
 
 /** Each action by itself, with what it holds. */
-function checkEach(list: readonly Action[]): Refusal | undefined {
+function checkEach(list: readonly Action[]): DecodeError | undefined {
   for (const a of list) {
     if (a.kind === "unknown") return unknownAction(a);
     if (MISSING.has(a.kind)) return refusal("OFPBAC_BAD_TYPE", `Open vSwitch has no action ${a.kind}`);
@@ -97,7 +94,7 @@ function checkEach(list: readonly Action[]): Refusal | undefined {
   return undefined;
 }
 
-function checkUncommitted(list: readonly Action[]): Refusal | undefined {
+function checkUncommitted(list: readonly Action[]): DecodeError | undefined {
   for (const a of list) {
     const bare = a.kind === "nat" && !a.type && !a.persistent && !a.choice && a.address === undefined;
     if (!bare) return refusal("OFPBAC_BAD_ARGUMENT", `${a.kind} in ct wants commit, unless it is a bare nat`);
@@ -105,7 +102,7 @@ function checkUncommitted(list: readonly Action[]): Refusal | undefined {
   return undefined;
 }
 
-function checkPlace(a: Action, outer: Outer): Refusal | undefined {
+function checkPlace(a: Action, outer: Outer): DecodeError | undefined {
   const field = written(a);
   if (isCtField(field) && outer !== "ct") {
     return refusal("OFPBAC_BAD_SET_ARGUMENT", `${field} can only be written inside ct`);
@@ -116,7 +113,7 @@ function checkPlace(a: Action, outer: Outer): Refusal | undefined {
 }
 
 /** Order and place. `list` may hold instructions too, which come as their kinds in the order in which they run. */
-function checkOrder(list: readonly (Action | Instruction)[], outer: Outer): Refusal | undefined {
+function checkOrder(list: readonly (Action | Instruction)[], outer: Outer): DecodeError | undefined {
   let last = 0;
   for (const [i, a] of list.entries()) {
     if (a.kind === "conjunction") {
@@ -137,14 +134,23 @@ function checkOrder(list: readonly (Action | Instruction)[], outer: Outer): Refu
   return undefined;
 }
 
-export const checkList = (list: readonly Action[], outer: Outer): Refusal | undefined =>
+export const checkList = (list: readonly Action[], outer: Outer): DecodeError | undefined =>
   checkEach(list) ?? checkOrder(list, outer);
 
 /** Checks a list of actions as it stands in a packet-out or a bucket. */
-export const checkActions = (list: readonly Action[]): Refusal | undefined => checkList(list, "list");
+export const checkActions = (list: readonly Action[]): DecodeError | undefined => checkList(list, "list");
 
-/** Checks the instructions of a flow. */
-export function checkInstructions(list: readonly Instruction[]): Refusal | undefined {
+/** The flow that instructions belong to. */
+export interface FlowContext {
+  readonly match: Match;
+  readonly tableId?: number;
+}
+
+/**
+ * Checks the instructions of a flow; with `flow`, also whether they suit its match and table.
+ * @returns the error with which Open vSwitch refuses them; its offset is not known here and 0
+ */
+export function checkInstructions(list: readonly Instruction[], flow?: FlowContext): DecodeError | undefined {
   const seen = new Set<string>();
   for (const i of list) {
     if (i.kind === "unknown") {
@@ -169,7 +175,7 @@ export function checkInstructions(list: readonly Instruction[]): Refusal | undef
       flat.push(i);
     } else flat.push(i);
   }
-  return checkOrder(flat, "instructions");
+  return checkOrder(flat, "instructions") ?? (flow && checkContext(inOrder(list), flow.match, flow.tableId));
 }
 
 /** Instructions in the order in which they run (OF1.3.5 §5.9), which is also the order of their text. */

@@ -39,14 +39,15 @@ function checkProperty(b: Buffer, at: number, length: number): void {
   if (type === NshProp.mdType) {
     if (length !== 5) throw bad("NXBAC_BAD_ED_PROP", at);
   } else if (type === NshProp.tlv) {
-    if (length < 8 || b.readUInt8(at + 7) !== length - 8) throw bad("NXBAC_BAD_ED_PROP", at);
+    // The option's own length leaves out the zeros after it, the property's does not.
+    if (length < 8 || Math.ceil(b.readUInt8(at + 7) / 8) * 8 !== length - 8) throw bad("NXBAC_BAD_ED_PROP", at);
   } else throw bad("NXBAC_UNKNOWN_ED_PROP", at);
 }
 
 function propertyText(p: EncapProperty): string {
   if (p.type === NshProp.mdType) return `md_type=${p.data.readUInt8(0)}`;
-  const tlv = p.data.subarray(4).toString("hex");
-  return `tlv(0x${p.data.toString("hex", 0, 2)},${p.data.readUInt8(2)},${tlv ? `0x${tlv}` : "0"})`;
+  const tlv = p.data.toString("hex", 4, 4 + p.data.readUInt8(3));
+  return `tlv(0x${p.data.toString("hex", 0, 2)},${p.data.readUInt8(2)},${/^0*$/.test(tlv) ? "0" : `0x${tlv.replace(/^0+/, "")}`})`;
 }
 
 function text(v: Body<"encap">): string {

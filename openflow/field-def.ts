@@ -1,5 +1,5 @@
 /** OXM classes (OF1.3.5 §7.2.3.2), Nicira's two, and the one that holds Ericsson's ND fields. */
-export const OxmClass = {
+const OxmClass = {
   nxm0: 0x0000,
   nxm1: 0x0001,
   ericsson: 0x1000,
@@ -9,7 +9,7 @@ export const OxmClass = {
 } as const;
 
 /** Experimenters that have OXM fields of their own (class 0xffff). */
-export const OxmExperimenter = { nicira: 0x2320, nsh: 0x5ad650, onf: 0x4f4e4600 } as const;
+const OxmExperimenter = { nicira: 0x2320, nsh: 0x5ad650, onf: 0x4f4e4600 } as const;
 
 /** A number up to 48 bits wide, a bigint beyond. */
 export type FieldValue = number | bigint;
@@ -29,7 +29,7 @@ export type FieldFormat =
   | "packet_type";
 
 /** What else a match must say before it may name the field (ovs-fields(7), "Prerequisites"). */
-export type Prerequisite =
+type Prerequisite =
   | "none"
   | "ethernet"
   | "vlan_vid"
@@ -50,7 +50,7 @@ export type Prerequisite =
   | "nd_advert";
 
 /** One code point of a field. A field may have several: NXM, OXM, an ONF extension. */
-export interface FieldHeader {
+interface FieldHeader {
   /** Name in subfields and in the text of an OXM, for instance `NXM_NX_REG0`. */
   readonly text: string;
   readonly oxmClass: number;

@@ -18,7 +18,7 @@ import {
   row,
 } from "./field-def.ts";
 
-export { type FieldDef, type FieldHeader, type FieldValue, OxmClass } from "./field-def.ts";
+export type { FieldDef, FieldValue } from "./field-def.ts";
 
 /** The numbers below N, as literals. */
 type Below<N extends number, A extends number[] = []> = A["length"] extends N

@@ -107,7 +107,7 @@ export function and(a: FieldValue, b: FieldValue): FieldValue {
   return BigInt(a) & BigInt(b);
 }
 
-export function or(a: FieldValue, b: FieldValue): FieldValue {
+function or(a: FieldValue, b: FieldValue): FieldValue {
   if (typeof a === "number" && typeof b === "number") {
     if (a <= 0xffff_ffff && b <= 0xffff_ffff) return (a | b) >>> 0;
     return Number(BigInt(a) | BigInt(b));

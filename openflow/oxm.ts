@@ -7,7 +7,7 @@
  */
 import { DecodeError, EncodeError } from "./errors.ts";
 import { type FieldDef, type FieldName, type FieldValue, fieldByName, fieldByNumber, fields } from "./fields.ts";
-import { type Codec, need, rest, type Writer, writeUint48 } from "./schema/codec.ts";
+import { need, type Writer, writeUint48 } from "./schema/codec.ts";
 
 /** One field with its value. `mask` is absent for an exact match. */
 export interface OxmField {
@@ -39,7 +39,7 @@ export function neededBytes(value: FieldValue, mask: FieldValue | undefined): nu
 }
 
 /** Writes `value` over `bytes` bytes, most significant first. */
-export function writeValue(w: Writer, value: FieldValue, bytes: number): void {
+function writeValue(w: Writer, value: FieldValue, bytes: number): void {
   switch (bytes) {
     case 1:
       w.writeUInt8(Number(value));
@@ -206,21 +206,3 @@ export function fenceOxms(b: Buffer, at: number, end: number): number {
   }
   return here;
 }
-
-/** Reads the TLVs of `[at, end)`, which must have been fenced. */
-export function readOxms(b: Buffer, at: number, end: number): Oxm[] {
-  const out: Oxm[] = [];
-  for (let here = at; here < end; here += 4 + (b[here + 3] as number)) out.push(readOxm(b, here));
-  return out;
-}
-
-/** TLVs one after another up to the end of the enclosing thing, without header or padding (packet_in2, learn, …). */
-export const oxms: Codec<readonly Oxm[]> = rest({
-  write: (w, list) => {
-    for (const f of list) writeOxm(w, f);
-  },
-  read: (b) => readOxms(b, 0, b.length),
-  check: (b, at, end) => {
-    fenceOxms(b, at, end);
-  },
-});

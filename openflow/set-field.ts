@@ -1,8 +1,9 @@
 /** Actions that write constants into fields (OF1.3.5 §7.2.5; ovs-actions(7), "The set_field and load actions"). */
 import type { SetField } from "./action-values.ts";
 import { action, type Body, customAction, nx } from "./action-variant.ts";
+import { isValidValue } from "./check-match.ts";
 import { DecodeError } from "./errors.ts";
-import { type FieldValue, fieldByNumber } from "./fields.ts";
+import { fieldByNumber } from "./fields.ts";
 import { isRaw, type OxmField, readOxm, writeOxmAs } from "./oxm.ts";
 import { need, u64 } from "./schema/codec.ts";
 import { definition, mustBeZero, targetBits } from "./subfield.ts";
@@ -11,25 +12,13 @@ import { formatValue } from "./text/value.ts";
 
 const VLAN_PRESENT = 0x1000;
 
-const overflows = (value: FieldValue, valid: FieldValue): boolean =>
-  typeof value === "number" && typeof valid === "number"
-    ? value > valid || (valid % 2 === 0 && (value & ~valid) !== 0)
-    : (BigInt(value) & ~BigInt(valid)) !== 0n;
-
 /** Checks one TLV and the zeros after it; with `mask` the rules of NXAST_REG_LOAD2, else those of OFPAT_SET_FIELD. */
 function checkOxm(b: Buffer, at: number, end: number, mayMask: boolean): void {
   need(at, 4, end, "OFPBAC_BAD_LEN");
   const length = b[at + 3] as number;
   const stop = at + 4 + length;
-  if (stop > end) throw new DecodeError("OFPBAC_BAD_LEN", at, `a field of ${length} bytes, ${end - at - 4} left`);
-  if (b.readUInt16BE(at) === 0xffff && length < 4) throw new DecodeError("OFPBMC_BAD_LEN", at, "no room for the id");
-  const f = readOxm(b, at);
-  if (isRaw(f)) {
-    const experimenter = length >= 4 ? b.readUInt32BE(at + 4) : 0;
-    const oxmClass = f.header >>> 16;
-    const known = fieldByNumber(oxmClass, (f.header >>> 9) & 0x7f, oxmClass === 0xffff ? experimenter : undefined);
-    throw new DecodeError(known ? "OFPBAC_BAD_SET_LEN" : "OFPBAC_BAD_SET_TYPE", at, "unknown field or length");
-  }
+  const f = stop <= end && !(isExperimental(b, at) && length < 4) ? readOxm(b, at) : undefined;
+  if (!f || isRaw(f)) throw badField(b, at, end);
   if (f.mask !== undefined) {
     if (!mayMask) throw new DecodeError("OFPBAC_BAD_SET_MASK", at, "set_field takes no mask");
     if ((BigInt(f.value) & ~BigInt(f.mask)) !== 0n) {
@@ -42,9 +31,25 @@ function checkOxm(b: Buffer, at: number, end: number, mayMask: boolean): void {
   if (mayMask) return;
   if (def.name === "in_port_oxm") throw new DecodeError("OFPBAC_BAD_SET_ARGUMENT", at, "in_port cannot be set");
   const untagged = def.name === "vlan_vid" && ((f.value as number) & VLAN_PRESENT) === 0;
-  if (untagged || overflows(f.value, def.valid)) {
+  if (untagged || !isValidValue(def, f.value)) {
     throw new DecodeError("OFPBAC_BAD_SET_ARGUMENT", at, `${def.name} cannot be ${f.value}`);
   }
+}
+
+const isExperimental = (b: Buffer, at: number): boolean => b.readUInt16BE(at) === 0xffff;
+
+/** What is wrong with a TLV that holds no field of its length. */
+function badField(b: Buffer, at: number, end: number): DecodeError {
+  const length = b[at + 3] as number;
+  let experimenter: number | undefined;
+  if (isExperimental(b, at)) {
+    if (length < 4 || at + 8 > end) return new DecodeError("OFPBMC_BAD_LEN", at, "no room for the experimenter's id");
+    experimenter = b.readUInt32BE(at + 4);
+  }
+  const def = fieldByNumber(b.readUInt16BE(at), (b[at + 2] as number) >> 1, experimenter);
+  if (!def) return new DecodeError("OFPBAC_BAD_SET_TYPE", at, "unknown field");
+  if (def.variable && at + 4 + length > end) return new DecodeError("OFPBMC_BAD_LEN", at, `${length} bytes do not fit`);
+  return new DecodeError("OFPBAC_BAD_SET_LEN", at, `${def.name} of ${length} bytes`);
 }
 
 const text = (v: Body<"set_field">): string =>

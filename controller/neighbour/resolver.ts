@@ -37,6 +37,7 @@ export class NeighbourResolver {
   #deps: ResolverDeps;
   #segments = new Map<number, Segment>();
   #inUse = new Map<string, NeighbourKey>();
+  #given = new Map<string, NeighbourKey>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   #reportedDrops = 0;
@@ -48,14 +49,22 @@ export class NeighbourResolver {
   /** Members, routers of static routes and given neighbours follow the topology. */
   setTopology(topology: Topology): void {
     this.#segments = new Map(topology.segments.map((s) => [s.id, s]));
+    // First, so that one that is given is not asked for.
+    this.#setGiven(topology);
     const wanted = new Map(nextHops(topology as DesiredState).map((k) => [`${k.segment} ${k.ip}`, k]));
     for (const [id, key] of this.#inUse) if (!wanted.has(id)) this.#event(key, { kind: "use", inUse: false });
     for (const [id, key] of wanted) if (!this.#inUse.has(id)) this.#event(key, { kind: "use", inUse: true });
     this.#inUse = wanted;
-    for (const n of topology.staticNeighbours) {
+  }
+
+  #setGiven(topology: Topology): void {
+    const given = new Map(topology.staticNeighbours.map((n) => [`${n.segment} ${n.ip}`, n]));
+    for (const n of given.values()) {
       const port = n.port === undefined ? undefined : this.#deps.portNumber(n.port);
       this.#event(n, { kind: "permanent", mac: n.mac, ...(port === undefined ? {} : { port }) });
     }
+    for (const [id, key] of this.#given) if (!given.has(id)) this.#event(key, { kind: "unset" });
+    this.#given = given;
   }
 
   /** What flows may use. */
@@ -101,6 +110,11 @@ export class NeighbourResolver {
     for (const { key, nud } of this.#table.entries()) {
       if (nud.port === ofport) this.#event(key, { kind: "port_down", port: ofport });
     }
+  }
+
+  /** A host that was silent behind a port that was down is asked for again at once. */
+  portUp(segment: number): void {
+    for (const { key } of this.#table.entries()) if (key.segment === segment) this.#event(key, { kind: "port_up" });
   }
 
   views(): readonly ResolverView[] {

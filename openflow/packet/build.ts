@@ -56,7 +56,7 @@ const ipv4Frame = (path: Path, protocol: number, payload: Uint8Array): Buffer =>
   });
 
 /** A whole frame with a TCP segment. */
-export const buildTcpFrame = (path: Path, segment: TcpRepr): Buffer => {
+const buildTcpFrame = (path: Path, segment: TcpRepr): Buffer => {
   const payload = Buffer.alloc(tcpLength(segment));
   emitTcp(segment, path, payload);
   return ipv4Frame(path, IP_PROTO.tcp, payload);

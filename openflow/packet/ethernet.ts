@@ -5,7 +5,7 @@ import { bufferOf } from "./bytes.ts";
 export const ETH_TYPE = { ipv4: 0x0800, arp: 0x0806, vlan: 0x8100, qinq: 0x88a8 } as const;
 
 /** One VLAN tag (IEEE 802.1Q). */
-export interface VlanTag {
+interface VlanTag {
   /** Tag protocol: 0x8100 or 0x88a8. */
   readonly tpid: number;
   /** Tag control information: priority(3), drop eligible(1), VLAN id(12). */

@@ -16,7 +16,7 @@ export type IcmpErrorKind =
   | { readonly type: typeof ICMP_TYPE.timeExceeded; readonly code: number };
 
 /** Why no error may be sent about a datagram (RFC 1812 §4.3.2.7, RFC 1122 §3.2.2). */
-export type IcmpErrorRefusal =
+type IcmpErrorRefusal =
   | "malformed"
   | "about_icmp_error"
   | "later_fragment"

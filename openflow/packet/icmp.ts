@@ -29,7 +29,7 @@ export interface IcmpEcho {
 }
 
 /** An error about a datagram whose start is quoted. */
-export interface IcmpUnreachable {
+interface IcmpUnreachable {
   readonly kind: "dest_unreachable";
   readonly code: number;
   /** Next-hop MTU in bytes with code 4 (RFC 1191 §4), else 0. */
@@ -39,14 +39,14 @@ export interface IcmpUnreachable {
 }
 
 /** TTL (code 0) or reassembly time (code 1) ran out. */
-export interface IcmpTimeExceeded {
+interface IcmpTimeExceeded {
   readonly kind: "time_exceeded";
   readonly code: number;
   readonly quote: Uint8Array;
 }
 
 /** Any other message, unread. */
-export interface IcmpOther {
+interface IcmpOther {
   readonly kind: "other";
   readonly type: number;
   readonly code: number;

@@ -1,92 +1,33 @@
 import { Parser } from "binary-parser";
 import { DecodeError, EncodeError } from "../errors.ts";
 import { type Codec, type Raw, type Take, takeBuffer, type Writer } from "./codec.ts";
-import { arrayOf, type Fields, type Layout, layout, type Shape } from "./struct.ts";
+import { arrayOf } from "./struct.ts";
+import {
+  type AnyVariant,
+  EXPERIMENTER_TYPE,
+  SUBTYPED,
+  type TlvList,
+  type TlvRules,
+  type Unknown,
+  type ValueOf,
+} from "./variant.ts";
 
-/**
- * One alternative of a TLV list: `type`, or for experimenter elements `experimenter` and `subtype`, select it;
- * `kind` names it in the value.
- */
-export interface Variant<K extends string, T> {
-  readonly kind: K;
-  readonly type: number;
-  readonly experimenter?: number;
-  readonly subtype?: number;
-  readonly body: Layout<T>;
-  /** Printed as ovs-ofctl prints it. */
-  readonly text: (v: T) => string;
-  /** Where one kind has several forms: whether this one is written for `v`. The first that is, is. */
-  readonly when?: (v: T) => boolean;
-  /** Where another element has taken this one's place on the wire: the value that is written instead. */
-  readonly writtenAs?: (v: T) => { readonly kind: string };
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: variants of different bodies in one list need some upper bound
-export type AnyVariant = Variant<any, any>;
-
-/** The tagged value of a variant. */
-export type ValueOf<V> = V extends Variant<infer K extends string, infer T> ? { readonly kind: K } & T : never;
-
-/** An element this codec has no name for, kept so that it is written back byte for byte. */
-export interface Unknown {
-  readonly kind: "unknown";
-  readonly type: number;
-  readonly experimenter?: number;
-  readonly subtype?: number;
-  /** Bytes after the headers named above, padding included. */
-  readonly body: Buffer;
-}
-
-/** Experimenter ids whose elements carry a 16-bit subtype after the id. */
-const SUBTYPED: readonly number[] = [0x2320, 0x4f4e4600];
-export const EXPERIMENTER_TYPE = 0xffff;
-
-/** Defines a variant with a standard type. */
-export function variant<K extends string, F extends Fields>(
-  type: number,
-  kind: K,
-  fields: F,
-  text: (v: Shape<F>) => string,
-): Variant<K, Shape<F>> {
-  return { kind, type, body: layout(fields, ["kind", kind]), text };
-}
-
-/** Defines a variant of an experimenter whose elements have a 16-bit subtype (Nicira, ONF). */
-export function experimenterVariant<K extends string, F extends Fields>(
-  experimenter: number,
-  subtype: number,
-  kind: K,
-  fields: F,
-  text: (v: Shape<F>) => string,
-): Variant<K, Shape<F>> {
-  return { kind, type: EXPERIMENTER_TYPE, experimenter, subtype, body: layout(fields, ["kind", kind]), text };
-}
-
-export interface TlvRules {
-  /** Elements begin at multiples of this; 1 when there is no alignment. */
-  readonly align: 1 | 4 | 8;
-  /** Whether the length field counts the padding (actions, instructions) or not (HELLO elements, properties). */
-  readonly lengthCoversPadding: boolean;
-  /** OVS error name for a length that cannot be. */
-  readonly badLength: string;
-  /** The same for the whole list, when its length is not a multiple of `align`; {@link badLength} if absent. */
-  readonly badTotal?: string;
-  /** Whether type 0xffff is followed by an experimenter id. */
-  readonly experimenters: boolean;
-  /** Bytes an element of type 0xffff has at least, where `experimenters` is false and it stays raw. */
-  readonly rawExperimenterSize?: number;
-}
-
-/** A list of type-length-value elements: actions, instructions, HELLO elements, properties. */
-export interface TlvList<V> extends Codec<readonly V[]> {
-  /** Decodes a whole buffer; throws {@link DecodeError}. */
-  decode(b: Buffer): V[];
-  text(v: V): string;
-}
+export {
+  EXPERIMENTER_TYPE,
+  experimenterVariant,
+  type TlvList,
+  type TlvRules,
+  type Unknown,
+  type ValueOf,
+  type Variant,
+  variant,
+} from "./variant.ts";
 
 /** Lists may hold lists (ct, clone). OVS stops long before; this keeps hostile nesting from our own stack. */
 const MAX_DEPTH = 32;
 let depth = 0;
+/** The first element, of the lists being fenced, that its list cannot name: where it is and what OVS calls that. */
+let firstUnknown: { readonly at: number; readonly code: string } | undefined;
 
 const headerSize = (v: AnyVariant): number => (v.experimenter === undefined ? 4 : 10);
 const padded = (n: number, align: number): number => Math.ceil(n / align) * align;
@@ -215,20 +156,36 @@ export function tlvList<const A extends readonly AnyVariant[]>(
     return (find(type, experimenter, subtype) as AnyVariant).body.lift(raw) as V;
   };
 
+  /** Whether a list can name the element at `here`, so far as its header is there at all. */
+  const isKnown = (b: Buffer, here: number, end: number): boolean => {
+    const type = b.readUInt16BE(here);
+    if (!rules.experimenters || type !== EXPERIMENTER_TYPE) return standard.has(type);
+    if (end - here < 8) return true;
+    const vendor = b.readUInt32BE(here + 4);
+    if (!SUBTYPED.includes(vendor)) return false;
+    return end - here < 16 || experimental.has(keyOf(vendor, b.readUInt16BE(here + 8)));
+  };
+
+  const noteUnknown = (b: Buffer, here: number): void => {
+    if (rules.unknown) firstUnknown ??= { at: here, code: unknownCode(b, here, rules.unknown) };
+  };
+
   const fence = (b: Buffer, at: number, end: number): number => {
     if (depth >= MAX_DEPTH) throw new DecodeError(badLength, at, `lists nested deeper than ${MAX_DEPTH}`);
     if (lengthCoversPadding && (end - at) % align !== 0) {
       throw new DecodeError(rules.badTotal ?? badLength, at, `${end - at} bytes are no multiple of ${align}`);
     }
+    if (depth === 0) firstUnknown = undefined;
     depth++;
+    let here = at;
     try {
-      let here = at;
       while (here < end) {
         if (end - here < 4) throw new DecodeError(badLength, here, "an element's header is cut off");
         const type = b.readUInt16BE(here);
         const length = b.readUInt16BE(here + 2);
         const stop = lengthCoversPadding ? length : padded(length, align);
         if (length < 4 || (lengthCoversPadding && length % align !== 0) || here + stop > end) {
+          if (!isKnown(b, here, end)) noteUnknown(b, here);
           throw new DecodeError(badLength, here, `element length ${length}, ${end - here} bytes left`);
         }
         let header = 4;
@@ -254,10 +211,13 @@ export function tlvList<const A extends readonly AnyVariant[]>(
             throw new DecodeError(badLength, here, `${v.kind} cannot be ${length} bytes long`);
           }
           v.body.fence(b, here + header, here + length);
-        }
+        } else noteUnknown(b, here);
         here += stop;
       }
       return here;
+    } catch (e) {
+      if (depth > 1 || !firstUnknown || !(e instanceof DecodeError)) throw e;
+      throw new DecodeError(firstUnknown.code, firstUnknown.at, "an unknown element, and more is wrong behind it");
     } finally {
       depth--;
     }
@@ -289,6 +249,11 @@ export function tlvList<const A extends readonly AnyVariant[]>(
       return kind === "unknown" ? unknownText(v as Unknown) : (byKind.get(kind) as AnyVariant[])[0]!.text(v);
     },
   };
+}
+
+function unknownCode(b: Buffer, at: number, codes: NonNullable<TlvRules["unknown"]>): string {
+  if (b.readUInt16BE(at) !== EXPERIMENTER_TYPE) return codes.type;
+  return SUBTYPED.includes(b.readUInt32BE(at + 4)) ? codes.subtype : codes.experimenter;
 }
 
 const unknownText = (u: Unknown): string => `unknown(type=${u.type},body=${u.body.toString("hex")})`;

@@ -64,7 +64,7 @@ export function parseIpv6(text: string): bigint | undefined {
 }
 
 /** Leading ones of a mask of `bits` bits, or undefined when it is not a prefix. */
-export function prefixLength(mask: number | bigint, bits: number): number | undefined {
+function prefixLength(mask: number | bigint, bits: number): number | undefined {
   const digits = mask.toString(2).padStart(bits, "0");
   const ones = digits.indexOf("0");
   if (ones < 0) return bits;

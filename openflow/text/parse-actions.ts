@@ -1,15 +1,17 @@
 /** Reads actions and instructions in the text of ovs-ofctl (ovs-actions(7)), as OpenFlow 1.3 carries them. */
 import type { Action } from "../action-values.ts";
 import { checkList, type Outer, orderOf } from "../check.ts";
+import type { DecodeError } from "../errors.ts";
 import type { Instruction } from "../instruction-values.ts";
 import { modern } from "../legacy.ts";
 import { parseIpv4, parseMac } from "./address.ts";
+import { isOutputPort } from "./output.ts";
 import { parseCt, parseNat } from "./parse-ct.ts";
 import { ParseError } from "./parse-error.ts";
 import { parseLearn } from "./parse-learn.ts";
 import * as nx from "./parse-nx.ts";
 import * as fields from "./parse-set.ts";
-import { parsePort } from "./ports.ts";
+import { formatPort, parsePort } from "./ports.ts";
 import { bigInteger, hexBytes, integer, type KeyValue, type Piece, scan, split } from "./scan.ts";
 
 /** What the flow's match says, as far as the meaning of old words depends on it. */
@@ -68,10 +70,18 @@ function onTag(state: State, action: Action): readonly Action[] {
   return tagged ? [action] : [{ kind: "push_vlan", etherType: VLAN }, action];
 }
 
+function outputPort(port: number, column: number): number {
+  if (!isOutputPort(port)) throw new ParseError(column, `there is no output to ${formatPort(port)}`, []);
+  return port;
+}
+
 function output(arg: Piece): Action {
   if (/port/.test(arg.text) && /max_len/.test(arg.text)) return outputTrunc(arg);
   const port = parsePort(arg.text);
-  if (port !== undefined) return { kind: "output", port, maxLen: port === CONTROLLER ? WHOLE_PACKET : 0 };
+  if (port !== undefined) {
+    outputPort(port, arg.column);
+    return { kind: "output", port, maxLen: port === CONTROLLER ? WHOLE_PACKET : 0 };
+  }
   if (/[[\]]|^[a-z_]+[a-z_0-9]*$/i.test(arg.text)) {
     return { kind: "output_reg", src: fields.subfield(arg), maxLen: WHOLE_PACKET };
   }
@@ -210,7 +220,7 @@ function parseAction(item: KeyValue, state: State): readonly Action[] | undefine
     return list.map((a) => modern(a, state.ipProto));
   }
   const port = parsePort(item.key);
-  return port === undefined ? undefined : [{ kind: "output", port, maxLen: 0 }];
+  return port === undefined ? undefined : [{ kind: "output", port: outputPort(port, item.column), maxLen: 0 }];
 }
 
 const isDrop = (item: KeyValue): boolean => item.key.toLowerCase() === "drop";
@@ -237,9 +247,12 @@ function parseList(piece: Piece, outer: State, place: Outer | undefined): Action
     return read;
   });
   const bad = place && checkList(list, place);
-  if (bad) throw new ParseError(piece.column, bad.detail, []);
+  if (bad) throw new ParseError(piece.column, detailOf(bad), []);
   return list;
 }
+
+/** The reason without the code and the offset, which say nothing of the text. */
+const detailOf = (e: DecodeError): string => e.message.slice(e.message.indexOf(": ") + 2);
 
 const start = (context: ActionContext): State => ({ ...context, tagged: context.tagged ?? false, depth: 0 });
 
@@ -278,9 +291,13 @@ export function parseInstructions(text: string, context: ActionContext = {}, col
     if (actions) {
       if (applied.length === 0) out.push({ kind: "apply_actions", actions: applied });
       applied.push(...actions);
-    } else if (instruction) out.push(instruction(item.value, state));
+    } else if (instruction) {
+      const read = instruction(item.value, state);
+      // Nothing to write is nothing to say.
+      if (read.kind !== "write_actions" || read.actions.length > 0) out.push(read);
+    }
   }
   const bad = checkList(applied, "list");
-  if (bad) throw new ParseError(column, bad.detail, []);
+  if (bad) throw new ParseError(column, detailOf(bad), []);
   return out;
 }

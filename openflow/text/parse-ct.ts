@@ -36,7 +36,7 @@ export function parseCt(arg: Piece, actions: (p: Piece) => Action[]): Ct {
       if (v.table === 0xff) throw new ParseError(value.column, "there is no table 255", []);
     } else if (key === "zone") v.zone = /^[0-9]/.test(value.text) ? integer(value, 16, key) : zoneField(value);
     else if (key === "alg") {
-      const port = helpers.get(value.text);
+      const port = helpers.get(value.text) ?? (/^[0-9]/.test(value.text) ? integer(value, 16, key) : undefined);
       if (port === undefined) throw new ParseError(value.column, `no helper "${value.text}"`, [...helpers.keys()]);
       v.alg = port;
     } else if (key === "nat") v.actions = [...v.actions, parseNat(value)];

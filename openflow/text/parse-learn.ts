@@ -1,6 +1,6 @@
 /** Text of the learn action (ovs-actions(7), "The learn action"). */
 import type { Learn, LearnSpec } from "../action-values-nx.ts";
-import { fieldByName } from "../fields.ts";
+import { codePointByText, fieldByName } from "../fields.ts";
 import { definition, type Subfield } from "../subfield.ts";
 import { ParseError } from "./parse-error.ts";
 import { move, subfield, target } from "./parse-set.ts";
@@ -52,23 +52,30 @@ function nameable(s: Subfield, at: Piece): Subfield {
   throw new ParseError(at.column, `learn cannot name the experimenter's field ${s.field}`, []);
 }
 
+/** Whether the right side of `=` names bits rather than a value. */
+const namesBits = (text: string): boolean =>
+  text.includes("[") || fieldByName(text) !== undefined || codePointByText(text) !== undefined;
+
 function matchSpec(item: KeyValue): LearnSpec {
   const key: Piece = { text: item.key, column: item.column };
   const { value } = item;
-  const def = fieldByName(item.key);
-  if (def) {
-    const { value: v } = parseValue(def, value.text, value.column);
-    const dst = nameable({ field: def.name, ofs: 0, nBits: def.bits }, key);
-    return { kind: "match", dst, src: BigInt(v) };
-  }
   const dst = nameable(subfield(key), key);
   if (value.text === "") return { kind: "match", dst, src: dst };
-  if (/^[0-9]/.test(value.text)) return { kind: "match", dst, src: constant(value, dst) };
-  const src = nameable(subfield(value), value);
-  if (src.nBits !== dst.nBits) {
-    throw new ParseError(value.column, `${src.nBits} bits are matched against ${dst.nBits}`, []);
+  if (namesBits(value.text)) {
+    const src = nameable(subfield(value), value);
+    if (src.nBits !== dst.nBits) {
+      throw new ParseError(value.column, `${src.nBits} bits are matched against ${dst.nBits}`, []);
+    }
+    return { kind: "match", dst, src };
   }
-  return { kind: "match", dst, src };
+  const def = definition(dst.field);
+  if (dst.nBits !== def.bits) return { kind: "match", dst, src: constant(value, dst) };
+  const parsed = parseValue(def, value.text, value.column);
+  if (parsed.mask !== undefined) throw new ParseError(value.column, "learn matches no masked constants", ["VALUE"]);
+  const n = BigInt(parsed.value);
+  if (n >> BigInt(def.bits) !== 0n)
+    throw new ParseError(value.column, `${value.text} does not fit ${def.bits} bits`, []);
+  return { kind: "match", dst, src: n };
 }
 
 function loadSpec(arg: Piece): LearnSpec {
@@ -108,5 +115,7 @@ export function parseLearn(arg: Piece): Learn {
     else if (fieldByName(key) || key.includes("[")) specs.push(matchSpec(item));
     else throw new ParseError(item.column, `learn has no argument "${key}"`, POSSIBLE);
   }
-  return { ...v, specs };
+  // Without a limit and a result the older form of the action says it all.
+  const { limit, ...unlimited } = v;
+  return limit === 0 && !v.resultDst ? { ...unlimited, specs } : { ...v, specs };
 }

@@ -37,6 +37,8 @@ export function parseController(arg: Piece): Action {
     controllerId: 0,
     reason: packetInReasons.indexOf("action"),
   };
+  // Even empty userdata makes this more than an output.
+  let asked = false;
   if (/^[0-9]+$/.test(arg.text)) v.maxLen = integer(arg, 16, "max_len");
   else {
     for (const item of scan(arg)) {
@@ -51,7 +53,7 @@ export function parseController(arg: Piece): Action {
       else if (key === "userdata") {
         const userdata = hexBytes(value);
         if (userdata.length > 0) v.userdata = userdata;
-        else v.properties = true;
+        asked = true;
       } else if (key === "pause") v.pause = true;
       else if (key === "meter_id") v.meterId = integer(value, 32, key);
       else {
@@ -66,15 +68,9 @@ export function parseController(arg: Piece): Action {
       }
     }
   }
-  const special = v.userdata || v.pause || v.properties || v.meterId !== undefined || v.controllerId !== 0;
-  if (special || v.reason !== packetInReasons.indexOf("action")) return special && v.userdata ? dropMark(v) : v;
+  const special = asked || v.pause || v.meterId !== undefined || v.controllerId !== 0;
+  if (special || v.reason !== packetInReasons.indexOf("action")) return v;
   return { kind: "output", port: CONTROLLER, maxLen: v.maxLen };
-}
-
-/** The mark for the form without properties goes when there are some. */
-function dropMark(v: Controller): Controller {
-  const { properties: _, ...rest } = v;
-  return rest;
 }
 
 /** `resubmit:PORT` or `resubmit([PORT],[TABLE][,ct])`. */
@@ -134,9 +130,12 @@ export function parseBundle(arg: Piece, loads: boolean): Action {
   if (at < 0) throw new ParseError(arg.column + arg.text.length, "the members are missing", ["members:PORT,PORT…"]);
   const colon = arg.text.indexOf(":", at) + 1;
   const args = split({ ...arg, text: arg.text.slice(0, at) });
-  const members = [...arg.text.slice(colon).matchAll(/[^, []+(?<!\])/g)].map((m) =>
-    port({ text: m[0], column: arg.column + colon + m.index }),
-  );
+  const members = [...arg.text.slice(colon).matchAll(/[^, []+(?<!\])/g)].map((m) => {
+    const piece = { text: m[0], column: arg.column + colon + m.index };
+    const member = port(piece);
+    if (member === CONTROLLER) throw new ParseError(piece.column, "the controller cannot be a member", []);
+    return member;
+  });
   const fields = take(args, 0, arg, "FIELDS");
   const type = take(args, 3, arg, "ofport");
   oneOf(type, ["ofport"], "kind of member");
@@ -208,15 +207,18 @@ export function parseEncap(arg: Piece): Encap {
   const properties = scan(head?.value ?? { text: "", column: arg.column }).map((item): EncapProperty => {
     const { key, value } = item;
     if (key === "md_type") {
-      return { propClass: NSH_CLASS, type: NshProp.mdType, data: Buffer.of(integer(value, 8, key)) };
+      const mdType = integer(value, 8, key);
+      if (mdType !== 1 && mdType !== 2) throw new ParseError(value.column, `no md_type ${mdType}`, ["1", "2"]);
+      return { propClass: NSH_CLASS, type: NshProp.mdType, data: Buffer.of(mdType) };
     }
     if (key !== "tlv") throw unknownKey(item, "encap", ["md_type=N", "tlv(CLASS,TYPE,VALUE)"]);
     const args = split(value);
     const tlvClass = integer(take(args, 0, value, "CLASS"), 16, "the class");
     const type = integer(take(args, 1, value, "TYPE"), 8, "the type");
-    const bytes = bigInteger(take(args, 2, value, "VALUE"), 124 * 8, "the value").toString(16);
+    const bytes = bigInteger(take(args, 2, value, "VALUE"), 240 * 8, "the value").toString(16);
     const tlv = Buffer.from(bytes.length % 2 === 0 ? bytes : `0${bytes}`, "hex");
-    const data = Buffer.concat([Buffer.of(tlvClass >> 8, tlvClass & 0xff, type, tlv.length), tlv]);
+    const padding = Buffer.alloc(Math.ceil(tlv.length / 8) * 8 - tlv.length);
+    const data = Buffer.concat([Buffer.of(tlvClass >> 8, tlvClass & 0xff, type, tlv.length), tlv, padding]);
     return { propClass: NSH_CLASS, type: NshProp.tlv, data };
   });
   return { kind: "encap", packetType, headerSize: 0, properties };
@@ -230,7 +232,7 @@ export function parseDecap(arg: Piece): Action {
   let ns: number | undefined;
   let type: number | undefined;
   for (const part of scan(item.value)) {
-    if (part.key === "ns") ns = integer(part.value, 1, "ns");
+    if (part.key === "ns") ns = integer(part.value, 16, "ns");
     else if (part.key === "type") type = integer(part.value, 16, "type");
     else throw unknownKey(part, "packet_type", ["ns=N", "type=N"]);
   }

@@ -1,5 +1,6 @@
 /** Text of actions that write, copy and stack fields. */
 import type { Action } from "../action-values.ts";
+import { isValidValue } from "../check-match.ts";
 import { type FieldDef, type FieldName, fieldByName } from "../fields.ts";
 import { definition, type Subfield } from "../subfield.ts";
 import { ParseError } from "./parse-error.ts";
@@ -59,6 +60,7 @@ export function setField(arg: Piece): Action[] {
   const { from, to } = arrow(arg);
   const def = wholeField(to);
   const { value, mask } = parseValue(def, from.text, from.column);
+  if (!isValidValue(def, value)) throw new ParseError(from.column, `${from.text} is no value of ${def.name}`, []);
   const whole = (1n << BigInt(def.bytes * 8)) - 1n;
   if (mask === undefined || BigInt(mask) === whole) return [{ kind: "set_field", field: def.name, value }];
   if (onlyAsOxm(def)) return [{ kind: "set_field", field: def.name, value, mask }];

@@ -161,7 +161,7 @@ describe("a match of OpenFlow 1.1's fixed layout", () => {
   }
 
   test("is read as fields", () => {
-    const b = standard(0x3c6 & ~0x28 & ~0x80, (x) => {
+    const b = standard(0x356, (x) => {
       x.writeUInt32BE(3, 4);
       x.writeUInt16BE(0x0800, 40);
       x[43] = 6;

@@ -9,7 +9,7 @@ import { formatIpv6, formatMac, parseIpv4, parseIpv6, parseMac } from "../../ope
 import { formatMatch } from "../../openflow/text/match.ts";
 import { formatOxms, parseOxms } from "../../openflow/text/oxm.ts";
 import { ParseError } from "../../openflow/text/parse-error.ts";
-import { parseMatch } from "../../openflow/text/parse-match.ts";
+import { isMatchWord, parseMatch } from "../../openflow/text/parse-match.ts";
 import { formatPort, parsePort } from "../../openflow/text/ports.ts";
 import { formatSubfield, parseSubfield } from "../../openflow/text/subfield.ts";
 import { formatValue, parseValue } from "../../openflow/text/value.ts";
@@ -177,6 +177,11 @@ describe("match text", () => {
     expect(failure(() => parseMatch("tcp,tp_dst=")).column).toBe(10);
     expect(failure(() => parseMatch("skb_priority=1")).message).toContain("skb_priority");
     expect(failure(() => parseMatch("=5")).column).toBe(0);
+  });
+
+  test("a match's words are told from a flow's own", () => {
+    for (const word of ["tcp", "nw_src", "dl_vlan", "reg3", "raw", "gtpu_flags"]) expect(isMatchWord(word)).toBe(true);
+    for (const word of ["priority", "table", "actions", "cookie", "toString"]) expect(isMatchWord(word)).toBe(false);
   });
 
   test("any text is a match or a ParseError", () => {

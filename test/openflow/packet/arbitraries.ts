@@ -13,7 +13,7 @@ import { emitTcp, tcpLength } from "../../../openflow/packet/tcp.ts";
 import type { UdpRepr } from "../../../openflow/packet/udp.ts";
 import { emitUdp, udpLength } from "../../../openflow/packet/udp.ts";
 
-export const GARBAGE = 0xa5;
+const GARBAGE = 0xa5;
 
 /** Runs an emit into a buffer of exactly `length` bytes that held something else before. */
 export const emitted = (length: number, emit: (out: Buffer) => void): Buffer => {
