@@ -2,6 +2,7 @@
 import { type FieldName, fieldByName } from "../openflow/fields.ts";
 import { formatValue } from "../openflow/text/value.ts";
 import type { PacketFields } from "../pipeline/simulate/packet.ts";
+import { splitList } from "./ovs-text.ts";
 
 /** A table in the switch's own account. */
 export interface SwitchStep {
@@ -81,28 +82,11 @@ export const readTrace = (text: string): readonly SwitchPass[] => {
   return passes.map(({ steps, final, datapathActions }) => ({ steps, final, datapathActions }));
 };
 
-/** A list of datapath actions cut at the commas that are in no parentheses. */
-const splitActions = (text: string): readonly string[] => {
-  const parts: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let i = 0; i <= text.length; i++) {
-    const c = text[i];
-    if (c === "(") depth++;
-    else if (c === ")") depth--;
-    else if (i === text.length || (c === "," && depth === 0)) {
-      if (i > start) parts.push(text.slice(start, i));
-      start = i + 1;
-    }
-  }
-  return parts;
-};
-
 /** What a pass sends where, in order: datapath port numbers, and how many copies go to the controller. */
 export const datapathOutputs = (actions: string): { readonly ports: readonly number[]; readonly punts: number } => {
   const ports: number[] = [];
   let punts = 0;
-  for (const part of splitActions(actions)) {
+  for (const part of splitList(actions)) {
     if (/^\d+$/.test(part)) ports.push(Number(part));
     else if (/^clone\(/.test(part)) {
       const inner = datapathOutputs(part.slice(6, -1));

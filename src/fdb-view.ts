@@ -1,3 +1,4 @@
+import { BadRequest } from "../controller/api/server.ts";
 import type { FdbEntryView, FdbView } from "../controller/api/trace-views.ts";
 import type { NodeController } from "../controller/node.ts";
 import type { ObservedFlow } from "../controller/reconcile/observe.ts";
@@ -9,8 +10,17 @@ import { exactValue } from "../pipeline/match.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
 import { T } from "../pipeline/tables.ts";
 
-/** What a node's switch has learned, by segment; nothing while it is away. */
-export async function fdbViews(n: NodeController): Promise<FdbView[]> {
+/** What the switches have learned, by node and segment; nothing of those that are away. */
+export async function fdbViews(nodes: readonly NodeController[], only: string | undefined): Promise<FdbView[]> {
+  const known = new Set(nodes.flatMap((n) => n.topology.segments.map((s) => s.name)));
+  if (only !== undefined && !known.has(only)) {
+    throw new BadRequest(`segment: there is no segment "${only}" (segments: ${[...known].join(", ") || "none"})`);
+  }
+  const views = (await Promise.all(nodes.map(nodeViews))).flat();
+  return only === undefined ? views : views.filter((v) => v.segment === only);
+}
+
+async function nodeViews(n: NodeController): Promise<FdbView[]> {
   if (!n.session) return [];
   const [fdb, adjacency, floods] = await Promise.all([n.dump(T.fdb), n.dump(T.adjacency), floodCounters(n)]);
   const addresses = addressesByMac(adjacency);

@@ -46,7 +46,7 @@ export function apiSource(deps: ViewDeps): ApiSource {
     },
     slots: async (pool) => await slotViews(deps, pool),
     trace: async (question) => await traceView(deps.nodes(), question),
-    fdb: async () => (await Promise.all(deps.nodes().map(fdbViews))).flat(),
+    fdb: async (segment) => await fdbViews(deps.nodes(), segment),
     plan: async () => await Promise.all(deps.nodes().map(planView)),
   };
 }

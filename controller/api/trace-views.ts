@@ -84,3 +84,23 @@ export interface FdbView {
   readonly floodedPackets: string | null;
   readonly floodedBytes: string | null;
 }
+
+/** A connection that a switch tracks. */
+export interface ConnectionView {
+  readonly proto: string;
+  /** IP:PORT; the address alone for protocols without ports. */
+  readonly client: string;
+  /** What the client called: a VIP, if it is balanced. */
+  readonly destination: string;
+  /** Who answers. */
+  readonly server: string;
+  /** Name of the member that this is; null for others. */
+  readonly member: string | null;
+  /** Which end was translated. */
+  readonly nat: "none" | "dnat" | "snat" | "both";
+  /** TCP's state in the words of the switch; null for other protocols. */
+  readonly state: string | null;
+  readonly zone: number;
+  readonly mark: number;
+  readonly secondsLeft: number | null;
+}

@@ -33,11 +33,18 @@ const TraceQuestion = Type.Object(
 
 export type TraceQuestion = Static<typeof TraceQuestion>;
 
+const FdbQuestion = Type.Object(
+  { segment: Type.Optional(Type.String({ description: "name of a segment; all of them unless told" })) },
+  { additionalProperties: false },
+);
+type FdbQuestion = Static<typeof FdbQuestion>;
+
 /** What these routes show. */
 export interface TraceSource {
   /** @throws BadRequest for a question that no packet answers to */
   trace(question: TraceQuestion): Promise<TraceView>;
-  fdb(): Promise<readonly FdbView[]>;
+  /** @param segment name of a segment; undefined for all */
+  fdb(segment: string | undefined): Promise<readonly FdbView[]>;
 }
 
 /** GET and POST `/v1/trace`: a packet's way through the tables. GET `/v1/fdb`: what the switches have learned. */
@@ -48,5 +55,7 @@ export function traceRoutes(app: FastifyInstance, source: TraceSource): void {
   app.post<{ Body: TraceQuestion }>("/v1/trace", { schema: { body: TraceQuestion } }, async (request) =>
     source.trace(request.body),
   );
-  app.get("/v1/fdb", async () => source.fdb());
+  app.get<{ Querystring: FdbQuestion }>("/v1/fdb", { schema: { querystring: FdbQuestion } }, async (request) =>
+    source.fdb(request.query.segment),
+  );
 }

@@ -5,7 +5,14 @@ export async function get<T>(call: Invocation, path: string): Promise<T> {
   return await ask<T>(call, "GET", path);
 }
 
-async function ask<T>(call: Invocation, method: string, path: string): Promise<T> {
+/** GETs a path that answers with plain text. */
+export async function getText(call: Invocation, path: string): Promise<string> {
+  const { base, response, text } = await send(call, "GET", path);
+  if (response.ok) return text;
+  throw new CliError(`${base} is not this daemon: ${path} answers ${response.status}`);
+}
+
+async function send(call: Invocation, method: string, path: string) {
   const base = (call.values["server"] as string | undefined) ?? process.env["LBCTL_SERVER"] ?? "http://127.0.0.1:9876";
   let url: URL;
   try {
@@ -20,7 +27,11 @@ async function ask<T>(call: Invocation, method: string, path: string): Promise<T
     const cause = e instanceof Error && e.cause instanceof Error ? e.cause.message : String(e);
     throw new CliError(`no daemon answers at ${base}: ${cause || "connection failed"}`);
   }
-  const text = await response.text();
+  return { base, response, text: await response.text() };
+}
+
+async function ask<T>(call: Invocation, method: string, path: string): Promise<T> {
+  const { base, response, text } = await send(call, method, path);
   let body: unknown;
   try {
     body = JSON.parse(text);
