@@ -56,7 +56,7 @@ function problemOf(key: FlowKey, f: OxmField, loose: boolean): Problem | undefin
 }
 
 /** Whether a switch accepts the value for the field, apart from any prerequisite. */
-function isValidValue(def: FieldDef<FieldName>, value: FieldValue): boolean {
+export function isValidValue(def: FieldDef<FieldName>, value: FieldValue): boolean {
   if (def.format === "port") {
     // OpenFlow 1.0 reserved the end of 16 bits; what lies between it and the end of 32 bits exists in no version.
     return value < 0xff00 || value >= 0xffff_ff00 || (def.name === "in_port" && value > 0xffff_ff00);
