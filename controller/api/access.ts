@@ -207,4 +207,3 @@ function short(value: unknown): unknown {
   const text = JSON.stringify(value) ?? "null";
   return text.length <= LONGEST ? value : { shortened: text.slice(0, LONGEST) };
 }
-

@@ -24,7 +24,10 @@ export interface OpenApiOperation {
   readonly summary: string;
   readonly description?: string;
   readonly parameters: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, { schema: JsonSchema }>> };
+  readonly requestBody?: {
+    readonly required: true;
+    readonly content: Readonly<Record<string, { schema: JsonSchema }>>;
+  };
   readonly responses: Readonly<
     Record<string, { description: string; content?: Readonly<Record<string, { schema: JsonSchema }>> }>
   >;
@@ -148,17 +151,21 @@ function describeOperation(
     parameters: [
       ...parameters("path", op.params),
       ...parameters("query", op.query),
-      ...Object.entries(op.headers ?? {}).map(([name, description]): OpenApiParameter => ({
-        name,
-        in: "header",
-        required: false,
-        description,
-        schema: { type: "string" },
-      })),
+      ...Object.entries(op.headers ?? {}).map(
+        ([name, description]): OpenApiParameter => ({
+          name,
+          in: "header",
+          required: false,
+          description,
+          schema: { type: "string" },
+        }),
+      ),
     ],
     ...(op.body === undefined
       ? {}
-      : { requestBody: { required: true, content: { [op.bodyType ?? "application/json"]: { schema: ref(op.body) } } } }),
+      : {
+          requestBody: { required: true, content: { [op.bodyType ?? "application/json"]: { schema: ref(op.body) } } },
+        }),
     responses: {
       200: { description: "Done", content: { [op.answerType ?? "application/json"]: { schema: ref(op.answer) } } },
       ...Object.fromEntries(refusals),

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifySchema } from "fastify";
+import type { FastifyContextConfig, FastifySchema, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
 
 /** What a route takes and answers, for the router's checks and for the API's document at once. */
@@ -45,7 +45,28 @@ export function operation(op: Operation) {
   return {
     schema,
     config: { ...op.config, operation: op },
+    schemaErrorFormatter: (errors: FastifySchemaValidationError[], where: string) => schemaFault(errors, where, op),
     ...(op.bodyLimit === undefined ? {} : { bodyLimit: op.bodyLimit }),
     ...(isStream ? { exposeHeadRoute: false } : { handlerTimeout: LONGEST_MS }),
   };
+}
+
+/** The first thing that is wrong with a request, in words. */
+function schemaFault([fault]: readonly FastifySchemaValidationError[], where: string, op: Operation): Error {
+  const what = where === "querystring" ? "query parameter" : where === "params" ? "path parameter" : "property";
+  const { additionalProperty, allowedValues } = (fault?.params ?? {}) as {
+    readonly additionalProperty?: string;
+    readonly allowedValues?: readonly string[];
+  };
+  if (additionalProperty !== undefined) {
+    const known = (where === "querystring" ? op.query : op.body) as { properties?: object } | undefined;
+    const allowed = Object.keys(known?.properties ?? {}).join(", ") || "none";
+    return new Error(`unknown ${what} "${additionalProperty}" (allowed: ${allowed})`);
+  }
+  const name = fault?.instancePath.slice(1).replaceAll("/", ".") ?? "";
+  if (where === "querystring" && fault?.keyword === "type" && fault.params["type"] === "string") {
+    return new Error(`query parameter "${name}" is given more than once`);
+  }
+  const values = allowedValues === undefined ? (fault?.message ?? "is wrong") : `must be ${allowedValues.join(", ")}`;
+  return new Error(name === "" ? `${where}: ${values}` : `${what} "${name}" ${values}`);
 }

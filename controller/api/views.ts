@@ -33,10 +33,7 @@ export const StatusView = named("Status", "The daemon and its nodes.", {
   uptimeSeconds: number(),
   openflow: text("HOST:PORT where switches connect"),
   topology: text("path of the topology file"),
-  reloadError: orNull(
-    text(),
-    "errors of the last refused reload; null when the file in force is the file on disk",
-  ),
+  reloadError: orNull(text(), "errors of the last refused reload; null when the file in force is the file on disk"),
   nodes: list(NodeStatus),
 });
 export type StatusView = View<typeof StatusView>;
