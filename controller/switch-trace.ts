@@ -76,7 +76,7 @@ export const readTrace = (text: string): readonly SwitchPass[] => {
           cookie: BigInt(cookie),
           lines: [],
         });
-      } else if (line.trim() !== "") pass.steps.at(-1)?.lines.push(line.trim());
+      } else if (line.trim() !== "" && !line.startsWith("Megaflow: ")) pass.steps.at(-1)?.lines.push(line.trim());
     }
   }
   return passes.map(({ steps, final, datapathActions }) => ({ steps, final, datapathActions }));
