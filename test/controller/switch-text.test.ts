@@ -57,7 +57,7 @@ describe("datapath actions", () => {
     const text =
       "netdev@ovs-netdev: hit:48 missed:8\n  br-a:\n    br-a 65534/1: (tap)\n    p1 1/2: (system)\n  br-b:\n    p2 1/3: (system)\n";
     expect([...readPortNumbers(text, "br-a")]).toEqual([
-      [1, 65_534],
+      [1, 0xffff_fffe],
       [2, 1],
     ]);
     expect([...readPortNumbers(text, "br-b")]).toEqual([[3, 1]]);

@@ -136,9 +136,13 @@ describe("going on", () => {
       [4, 7],
     ]);
   });
-  test("resubmit as if from another port", () => {
-    const trace = run(["actions=resubmit(9,3),output:9", "table=3,in_port=9 actions=output:1"]);
-    expect(trace.outputs.map((o) => o.port)).toEqual([1, 9]);
+  test("resubmit as if from another port: for the look-up, not for where outputs may go", () => {
+    const trace = run([
+      "actions=resubmit(9,3),output:9",
+      "table=3,in_port=9 actions=output:1,output:2,goto_table:4",
+      "table=4,in_port=1 actions=output:3",
+    ]);
+    expect(trace.outputs.map((o) => o.port)).toEqual([2, 3, 9]);
   });
   test("endless resubmits end", () => {
     expect(run(["actions=resubmit(,0)"]).dropped).toBe("Too many resubmits.");
