@@ -1,0 +1,64 @@
+/** What the operations work with: a draft of the state, and what the daemon knows beside it. */
+import { randomUUID } from "node:crypto";
+import type { Topology } from "../../pipeline/model.ts";
+import type { Draft } from "../store/draft.ts";
+import type { Rows, TableName } from "../store/rows.ts";
+import { Fault } from "./fault.ts";
+import type { OptionName } from "./provider.ts";
+
+/** One transaction's surroundings. */
+export interface Work {
+  readonly draft: Draft;
+  readonly topology: Topology;
+  readonly options: ReadonlySet<OptionName>;
+  /** The project of the one who asks. */
+  readonly project: string;
+  /** As columns hold it: UTC, ISO 8601 without a zone. */
+  readonly now: string;
+}
+
+type Numbered = "loadBalancers" | "listeners" | "pools" | "members";
+
+/** Numbers have to fit where the pipeline carries them: 16 bits, 20 for members. */
+const highest: Readonly<Record<Numbered | "healthMonitors", number>> = {
+  loadBalancers: 0xffff,
+  listeners: 0xffff,
+  pools: 0xffff,
+  members: 0xfffff,
+  healthMonitors: 0xffff,
+};
+
+/**
+ * The next free number of a table. It goes round, so that a freed number comes again as late as possible: packets and counters of
+ * its old owner may still be about.
+ */
+const nextNumber = (draft: Draft, table: Numbered | "healthMonitors"): number => {
+  const most = highest[table];
+  if (draft.size(table) >= most) throw new Fault(507, `There is no room for more than ${most} objects of this kind.`);
+  const counter = draft.get("counters", table) ?? { id: table, last: 0, wrapped: false };
+  const wrapped = counter.wrapped || counter.last >= most;
+  // Until the first round is over nothing above the last number can be in use.
+  const used = wrapped ? new Set([...draft.all(table)].map((row) => row.number)) : undefined;
+  let last = counter.last;
+  do last = (last % most) + 1;
+  while (used?.has(last));
+  draft.put("counters", { id: table, last, wrapped });
+  return last;
+};
+
+/** The columns a new row begins with. */
+export const newObject = (work: Work, table: Numbered | "healthMonitors", project: string) => ({
+  id: randomUUID(),
+  number: nextNumber(work.draft, table),
+  project_id: project,
+  created_at: work.now,
+  updated_at: null,
+});
+
+/** Writes the changed row, with its time of change, unless nothing in it is different. */
+export const putChanged = <T extends TableName>(work: Work, table: T, before: Rows[T], after: Rows[T]): Rows[T] => {
+  if (JSON.stringify(before) === JSON.stringify(after)) return before;
+  const row = { ...after, updated_at: work.now };
+  work.draft.put(table, row);
+  return row;
+};
