@@ -66,7 +66,11 @@ const python = (value: unknown, depth: number): string => {
   if (typeof value === "string") return `'${value}'`;
   if (typeof value !== "object") return String(value);
   if (depth > 3) return "...";
-  if (Array.isArray(value)) return `[${value.slice(0, longestQuote).map((v) => python(v, depth + 1)).join(", ")}]`;
+  if (Array.isArray(value))
+    return `[${value
+      .slice(0, longestQuote)
+      .map((v) => python(v, depth + 1))
+      .join(", ")}]`;
   const pairs = Object.entries(value).slice(0, longestQuote);
   return `{${pairs.map(([k, v]) => `'${k}': ${python(v, depth + 1)}`).join(", ")}}`;
 };

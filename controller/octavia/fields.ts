@@ -2,7 +2,7 @@
  * Reading request bodies. A schema says which fields an object may have and how each is read; everything else is refused with
  * the field's name. Null stands for "the default" and is passed on as null.
  */
-import { canonicalAddress, formatPrefix, isIpv6Prefix, parsePrefix } from "./address.ts";
+import { canonicalAddress, canonicalCidr } from "./address.ts";
 import { Fault, invalidField, mandatory, unknownAttributes } from "./fault.ts";
 
 /** Reads one value that is there and not null. */
@@ -75,7 +75,8 @@ const truths = new Map<unknown, boolean>([
 
 export const boolean: Reader<boolean> = (value, field) => {
   const truth = truths.get(typeof value === "string" ? value.trim().toLowerCase() : value);
-  if (truth === undefined) throw invalidField(field, value, `Value not an unambiguous boolean: ${String(value).slice(0, 80)}`);
+  if (truth === undefined)
+    throw invalidField(field, value, `Value not an unambiguous boolean: ${String(value).slice(0, 80)}`);
   return truth;
 };
 
@@ -107,7 +108,8 @@ export const address: Reader<string> = (value, field) => {
 export const list =
   <T>(item: Reader<T>): Reader<readonly T[]> =>
   (value, field) => {
-    if (!Array.isArray(value)) throw invalidField(field, value, `Value not a valid list: ${String(value).slice(0, 80)}`);
+    if (!Array.isArray(value))
+      throw invalidField(field, value, `Value not a valid list: ${String(value).slice(0, 80)}`);
     return value.map((v) => item(v, field));
   };
 
@@ -128,12 +130,11 @@ const manyStrings =
 
 export const tags = manyStrings(text());
 
-/** Networks with their host bits cleared. IPv6 ones are let through, to be told from nonsense later. */
+/** Networks in one spelling, of either family. */
 export const cidrs = manyStrings((value, field) => {
-  const prefix = typeof value === "string" ? parsePrefix(value) : undefined;
-  if (prefix !== undefined) return formatPrefix(prefix);
-  if (typeof value === "string" && isIpv6Prefix(value)) return value;
-  throw invalidField(field, value, "Value should be IPv4 or IPv6 CIDR format");
+  const canonical = typeof value === "string" ? canonicalCidr(value) : undefined;
+  if (canonical === undefined) throw invalidField(field, value, "Value should be IPv4 or IPv6 CIDR format");
+  return canonical;
 });
 
 export const addresses = manyStrings(address);

@@ -18,6 +18,8 @@ export const optionNames = [
   "timeout_member_data",
   "timeout_member_connect",
   "timeout_tcp_inspect",
+  "monitor_address",
+  "monitor_port",
   "persistence_timeout",
   "persistence_granularity",
 ] as const;

@@ -1,5 +1,6 @@
 /** What the operations work with: a draft of the state, and what the daemon knows beside it. */
 import { randomUUID } from "node:crypto";
+import { idLimits } from "../../pipeline/ids.ts";
 import type { Topology } from "../../pipeline/model.ts";
 import type { Draft } from "../store/draft.ts";
 import type { Rows, TableName } from "../store/rows.ts";
@@ -19,20 +20,19 @@ export interface Work {
 
 type Numbered = "loadBalancers" | "listeners" | "pools" | "members";
 
-/** Numbers have to fit where the pipeline carries them: 16 bits, 20 for members. */
-const highest: Readonly<Record<Numbered | "healthMonitors", number>> = {
-  loadBalancers: 0xffff,
-  listeners: 0xffff,
-  pools: 0xffff,
-  members: 0xfffff,
-  healthMonitors: 0xffff,
+/** Numbers have to fit where the pipeline carries them. */
+const highest: Readonly<Record<Numbered, number>> = {
+  loadBalancers: idLimits.loadBalancer,
+  listeners: idLimits.listener,
+  pools: idLimits.pool,
+  members: idLimits.member,
 };
 
 /**
  * The next free number of a table. It goes round, so that a freed number comes again as late as possible: packets and counters of
  * its old owner may still be about.
  */
-const nextNumber = (draft: Draft, table: Numbered | "healthMonitors"): number => {
+export const nextNumber = (draft: Draft, table: Numbered): number => {
   const most = highest[table];
   if (draft.size(table) >= most) throw new Fault(507, `There is no room for more than ${most} objects of this kind.`);
   const counter = draft.get("counters", table) ?? { id: table, last: 0, wrapped: false };
@@ -47,9 +47,8 @@ const nextNumber = (draft: Draft, table: Numbered | "healthMonitors"): number =>
 };
 
 /** The columns a new row begins with. */
-export const newObject = (work: Work, table: Numbered | "healthMonitors", project: string) => ({
+export const newObject = (work: Work, project: string) => ({
   id: randomUUID(),
-  number: nextNumber(work.draft, table),
   project_id: project,
   created_at: work.now,
   updated_at: null,

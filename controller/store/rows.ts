@@ -6,8 +6,6 @@
 /** Columns every object of the API has. */
 interface ObjectRow {
   readonly id: string;
-  /** The small number that stands for the object in registers and cookies; never changes. */
-  readonly number: number;
   readonly name: string;
   readonly admin_state_up: boolean;
   readonly project_id: string;
@@ -18,13 +16,19 @@ interface ObjectRow {
   readonly tags: readonly string[];
 }
 
+/** Columns of objects that the switch's program knows by number. */
+interface NumberedRow extends ObjectRow {
+  /** The small number that stands for the object in registers and cookies; never changes. */
+  readonly number: number;
+}
+
 /** An address beside the first one. */
 export interface AdditionalVip {
   readonly subnet_id: string;
   readonly ip_address: string;
 }
 
-export interface LoadBalancerRow extends ObjectRow {
+export interface LoadBalancerRow extends NumberedRow {
   readonly description: string;
   readonly vip_address: string;
   readonly vip_subnet_id: string;
@@ -33,7 +37,7 @@ export interface LoadBalancerRow extends ObjectRow {
   readonly additional_vips: readonly AdditionalVip[];
 }
 
-export interface ListenerRow extends ObjectRow {
+export interface ListenerRow extends NumberedRow {
   readonly loadbalancer_id: string;
   readonly description: string;
   readonly protocol: "TCP" | "UDP";
@@ -61,7 +65,7 @@ export interface SessionPersistence {
   readonly persistence_granularity: string | null;
 }
 
-export interface PoolRow extends ObjectRow {
+export interface PoolRow extends NumberedRow {
   readonly loadbalancer_id: string;
   readonly description: string;
   readonly protocol: "TCP" | "UDP";
@@ -71,7 +75,7 @@ export interface PoolRow extends ObjectRow {
   readonly slots: number | null;
 }
 
-export interface MemberRow extends ObjectRow {
+export interface MemberRow extends NumberedRow {
   readonly pool_id: string;
   readonly address: string;
   readonly protocol_port: number;
