@@ -42,7 +42,12 @@ export const catalogueRoutes = (app: FastifyInstance, session: Session, deps: Oc
   }
 
   emptyCatalogue(app, session, { path: "flavors", plural: "flavors", kind: "Flavor" });
-  emptyCatalogue(app, session, { path: "flavorprofiles", plural: "flavorprofiles", kind: "Flavor Profile" });
+  emptyCatalogue(app, session, {
+    path: "flavorprofiles",
+    plural: "flavorprofiles",
+    kind: "Flavor Profile",
+    linksName: "flavorprofile_links",
+  });
   emptyCatalogue(app, session, { path: "availabilityzones", plural: "availability_zones", kind: "Availability Zone" });
   emptyCatalogue(app, session, {
     path: "availabilityzoneprofiles",
@@ -61,10 +66,15 @@ export const catalogueRoutes = (app: FastifyInstance, session: Session, deps: Oc
 const emptyCatalogue = (
   app: FastifyInstance,
   session: Session,
-  { path, plural, kind }: { readonly path: string; readonly plural: string; readonly kind: string },
+  {
+    path,
+    plural,
+    kind,
+    linksName,
+  }: { readonly path: string; readonly plural: string; readonly kind: string; readonly linksName?: string },
 ): void => {
   const names = ["id", "name", "enabled", "created_at", "listener_id", "project_id", "provider_name"];
-  app.get(`/${path}`, async (request) => session.list(request, plural, names, []));
+  app.get(`/${path}`, async (request) => session.list(request, plural, names, [], linksName));
   app.get<ById>(`/${path}/:id`, async (request) => {
     throw notFound(kind, request.params.id);
   });

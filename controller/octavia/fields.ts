@@ -3,7 +3,7 @@
  * the field's name. Null stands for "the default" and is passed on as null.
  */
 import { canonicalAddress, canonicalCidr } from "./address.ts";
-import { Fault, invalidField, mandatory, unknownAttributes } from "./fault.ts";
+import { Fault, invalidField, mandatory, quoted, unknownAttributes } from "./fault.ts";
 
 /** Reads one value that is there and not null. */
 export type Reader<T> = (value: unknown, field: string) => T;
@@ -61,7 +61,7 @@ export const integer =
   (value, field) => {
     const number = typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value;
     if (typeof number !== "number" || (Number.isFinite(number) && !Number.isInteger(number))) {
-      throw invalidField(field, value, `invalid literal for int() with base 10: '${String(value).slice(0, 80)}'`);
+      throw invalidField(field, value, `invalid literal for int() with base 10: '${quoted(value)}'`);
     }
     if (number < least) throw invalidField(field, value, `Value should be greater or equal to ${least}`);
     if (number > most) throw invalidField(field, value, `Value should be lower or equal to ${most}`);
@@ -75,8 +75,7 @@ const truths = new Map<unknown, boolean>([
 
 export const boolean: Reader<boolean> = (value, field) => {
   const truth = truths.get(typeof value === "string" ? value.trim().toLowerCase() : value);
-  if (truth === undefined)
-    throw invalidField(field, value, `Value not an unambiguous boolean: ${String(value).slice(0, 80)}`);
+  if (truth === undefined) throw invalidField(field, value, `Value not an unambiguous boolean: ${quoted(value)}`);
   return truth;
 };
 
@@ -108,8 +107,7 @@ export const address: Reader<string> = (value, field) => {
 export const list =
   <T>(item: Reader<T>): Reader<readonly T[]> =>
   (value, field) => {
-    if (!Array.isArray(value))
-      throw invalidField(field, value, `Value not a valid list: ${String(value).slice(0, 80)}`);
+    if (!Array.isArray(value)) throw invalidField(field, value, `Value not a valid list: ${quoted(value)}`);
     return value.map((v) => item(v, field));
   };
 

@@ -78,11 +78,6 @@ const createSchema = {
 
 type Changes = Input<typeof changeable>;
 
-const balancedProtocol = (protocol: (typeof protocols)[number]): "TCP" | "UDP" => {
-  if (protocol === "TCP" || protocol === "UDP") return protocol;
-  throw unsupportedOption(`${protocol} protocol. Supported: TCP, UDP`);
-};
-
 /** Fields of TLS and HTTP, which nobody who forwards packets can honour. */
 const refuseUpperLayers = (input: Changes, protocol: string): void => {
   const headers = input.insert_headers;
@@ -158,13 +153,16 @@ export const createListener = (work: Work, body: unknown, lb?: LoadBalancerRow):
   const protocol = required(input.protocol, "protocol");
   const port = required(input.protocol_port, "protocol_port");
   const parent = lb ?? theLoadBalancer(work.draft, wanted);
+  const isBalanced = protocol === "TCP" || protocol === "UDP";
+  if (isBalanced) {
+    if ((input.l7policies ?? []).length > 0) throw unsupportedOption(`L7 policies on ${protocol} protocol listeners`);
+    refuseUpperLayers(input, protocol);
+    refuseUnhonoured(work, input, parent);
+  }
+  const pool = input.default_pool_id ? usablePool(work, parent.id, protocol, input.default_pool_id) : undefined;
   refuseTaken(work, parent.id, protocol, port);
-  const transport = balancedProtocol(protocol);
-  if ((input.l7policies ?? []).length > 0) throw unsupportedOption(`L7 policies on ${transport} protocol listeners`);
-  refuseUpperLayers(input, transport);
-  refuseUnhonoured(work, input, parent);
+  if (!isBalanced) throw unsupportedOption(`${protocol} protocol. Supported: TCP, UDP`);
   enforceQuota(work, parent.project_id, "listener");
-  const pool = input.default_pool_id ? usablePool(work, parent.id, transport, input.default_pool_id) : undefined;
   const row: ListenerRow = {
     ...newObject(work, parent.project_id),
     number: nextNumber(work.draft, "listeners"),
@@ -173,7 +171,7 @@ export const createListener = (work: Work, body: unknown, lb?: LoadBalancerRow):
     description: input.description ?? "",
     admin_state_up: input.admin_state_up === undefined ? true : (input.admin_state_up ?? false),
     tags: input.tags ?? [],
-    protocol: transport,
+    protocol,
     protocol_port: port,
     default_pool_id: pool?.id ?? null,
     connection_limit: input.connection_limit ?? -1,

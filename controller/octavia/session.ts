@@ -17,7 +17,13 @@ export interface Session {
   /** Runs a change and waits until it is durable. */
   change<T>(request: FastifyRequest, change: (work: Work) => T): Promise<T>;
   /** A list as answered: rows under `plural`, links beside them. */
-  list(request: FastifyRequest, plural: string, names: readonly string[], entries: readonly Entry[]): object;
+  list(
+    request: FastifyRequest,
+    plural: string,
+    names: readonly string[],
+    entries: readonly Entry[],
+    linksName?: string,
+  ): object;
   project(request: FastifyRequest): string;
 }
 
@@ -43,13 +49,13 @@ export const sessionOf = (deps: OctaviaDeps): Session => {
       );
       return value;
     },
-    list: (request, plural, names, entries) => {
+    list: (request, plural, names, entries, linksName = `${plural}_links`) => {
       const { rows, links } = page(entries, names, request.query as Query);
       const path = request.raw.url?.split("?")[0] ?? "";
       const base = `${origin(request)}${path}`;
       return {
         [plural]: rows,
-        [`${plural}_links`]: links.map(({ rel, query }) => ({ rel, href: `${base}?${query}` })),
+        [linksName]: links.map(({ rel, query }) => ({ rel, href: `${base}?${query}` })),
       };
     },
   };
