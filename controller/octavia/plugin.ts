@@ -20,7 +20,10 @@ import { versionDocument } from "./versions.ts";
 
 const mounts = ["", "/load-balancer"] as const;
 
-/** Registers the API. Access control is for hooks of the instance around it. */
+/**
+ * Registers the API. Access control is for hooks of the instance around it, and so is whether a slash at the end of a path
+ * counts (`routerOptions.ignoreTrailingSlash`; in Octavia it does not).
+ */
 export const octaviaRoutes = async (app: FastifyInstance, deps: OctaviaDeps): Promise<void> => {
   const session = sessionOf(deps);
   app.removeAllContentTypeParsers();
@@ -81,8 +84,8 @@ const rootRoutes = (app: FastifyInstance, deps: OctaviaDeps, mount: string): voi
     if (webPage !== undefined && wants(request, /text\/html/i)) return webPage(request, reply);
     return versions(request);
   };
-  for (const path of mount === "" ? ["/"] : [mount, `${mount}/`]) app.get(path, { config: { page: true } }, root);
-  for (const path of ["/v2", "/v2/", "/v2.0", "/v2.0/", "/v2/lbaas", "/v2/lbaas/", "/v2.0/lbaas", "/v2.0/lbaas/"]) {
+  app.get(mount === "" ? "/" : mount, { config: { page: true } }, root);
+  for (const path of ["/v2", "/v2.0", "/v2/lbaas", "/v2.0/lbaas"]) {
     app.get(`${mount}${path}`, async (_request, reply) => reply.type("application/json").send('"v2"'));
   }
 };
@@ -117,11 +120,6 @@ const lookupRoutes = (app: FastifyInstance, deps: OctaviaDeps, session: Session,
 };
 
 const lbaas = (scope: FastifyInstance, session: Session, deps: OctaviaDeps): void => {
-  // A slash at the end means the same resource.
-  scope.addHook("onRoute", (route) => {
-    if (route.url.endsWith("/")) return;
-    scope.route({ ...route, url: `${route.routePath}/`, exposeHeadRoute: false });
-  });
   objectRoutes(scope, session);
   memberRoutes(scope, session);
   catalogueRoutes(scope, session, deps);

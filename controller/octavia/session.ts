@@ -28,7 +28,7 @@ export interface Session {
 }
 
 export const sessionOf = (deps: OctaviaDeps): Session => {
-  const now = deps.now ?? (() => new Date());
+  const stamp = stamps(deps.now ?? (() => new Date()));
   const project = (request: FastifyRequest): string => {
     const header = request.headers["x-project-id"];
     const named = deps.projectOf === undefined ? header : deps.projectOf(request);
@@ -44,9 +44,7 @@ export const sessionOf = (deps: OctaviaDeps): Session => {
     },
     change: async (request, change) => {
       const work = { topology: deps.topology(), options: deps.options, project: project(request) };
-      const { value } = await deps.store.transact((draft) =>
-        change({ ...work, draft, now: now().toISOString().slice(0, -1) }),
-      );
+      const { value } = await deps.store.transact((draft) => change({ ...work, draft, stamp }));
       return value;
     },
     list: (request, plural, names, entries, linksName = `${plural}_links`) => {
@@ -58,6 +56,18 @@ export const sessionOf = (deps: OctaviaDeps): Session => {
         [linksName]: links.map(({ rel, query }) => ({ rel, href: `${base}?${query}` })),
       };
     },
+  };
+};
+
+/** The clock counts milliseconds; what is made in one gets microseconds in order, so that lists show it in that order. */
+const stamps = (now: () => Date): (() => string) => {
+  let last = "";
+  let sequence = 0;
+  return () => {
+    const milliseconds = now().toISOString().slice(0, -1);
+    sequence = milliseconds === last ? Math.min(sequence + 1, 999) : 0;
+    last = milliseconds;
+    return `${milliseconds}${String(sequence).padStart(3, "0")}`;
   };
 };
 

@@ -14,8 +14,8 @@ export interface Work {
   readonly options: ReadonlySet<OptionName>;
   /** The project of the one who asks. */
   readonly project: string;
-  /** As columns hold it: UTC, ISO 8601 without a zone. */
-  readonly now: string;
+  /** The time as columns hold it: UTC, ISO 8601 without a zone. Later calls give later times, to the microsecond. */
+  stamp(): string;
 }
 
 type Numbered = "loadBalancers" | "listeners" | "pools" | "members";
@@ -50,14 +50,14 @@ export const nextNumber = (draft: Draft, table: Numbered): number => {
 export const newObject = (work: Work, project: string) => ({
   id: randomUUID(),
   project_id: project,
-  created_at: work.now,
+  created_at: work.stamp(),
   updated_at: null,
 });
 
 /** Writes the changed row, with its time of change, unless nothing in it is different. */
 export const putChanged = <T extends TableName>(work: Work, table: T, before: Rows[T], after: Rows[T]): Rows[T] => {
   if (JSON.stringify(before) === JSON.stringify(after)) return before;
-  const row = { ...after, updated_at: work.now };
+  const row = { ...after, updated_at: work.stamp() };
   work.draft.put(table, row);
   return row;
 };

@@ -71,16 +71,20 @@ export const newWorld = (more: Partial<World> = {}): World => ({
 
 /** The API on `world`, which may be changed while it runs. */
 export const octaviaApp = async (world: World, more: Partial<OctaviaDeps> = {}): Promise<FastifyInstance> => {
-  const app = Fastify();
-  await app.register(octaviaRoutes, {
-    store: world.store,
+  const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
+  const deps: OctaviaDeps = {
+    get store() {
+      return world.store;
+    },
+    get options() {
+      return world.options;
+    },
     topology: () => world.topology,
     healthOf: (member) => world.health.get(member) ?? "up",
     connected: () => world.connected,
     stats: () => ({ bytes_in: 0, bytes_out: 0, active_connections: 0, total_connections: 0, request_errors: 0 }),
-    options: world.options,
     now: () => world.now,
-    ...more,
-  });
+  };
+  await app.register((scope) => octaviaRoutes(scope, Object.keys(more).length === 0 ? deps : { ...deps, ...more }));
   return app;
 };
