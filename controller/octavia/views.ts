@@ -33,6 +33,9 @@ const times = (row: {
   tags: row.tags,
 });
 
+/** An object shown inside its load balancer does not name it again. */
+const inside = <T extends { readonly loadbalancers: unknown }>({ loadbalancers: _, ...rest }: T) => rest;
+
 /** The objects of one state as answers. */
 export interface Views {
   loadBalancer(row: LoadBalancerRow): object;
@@ -156,11 +159,11 @@ export const viewsOf = (view: View, statuses: Statuses): Views => {
 
   const whole = (row: LoadBalancerRow) => ({
     ...loadBalancer(row),
-    listeners: view.children("listeners", row.id).map(listener),
+    listeners: view.children("listeners", row.id).map((l) => inside(listener(l))),
     pools: view.children("pools", row.id).map((p) => {
       const monitor = view.children("healthMonitors", p.id)[0];
       return {
-        ...pool(p),
+        ...inside(pool(p)),
         members: view.children("members", p.id).map((m) => member(m, p)),
         healthmonitor: monitor === undefined ? null : healthMonitor(monitor),
       };
