@@ -5,7 +5,7 @@ import type { Store } from "../store/store.ts";
 import type { OptionName } from "./provider.ts";
 
 /** Traffic of a listener, or of all listeners of a load balancer. */
-export interface Counters {
+interface Counters {
   readonly bytes_in: number;
   readonly bytes_out: number;
   readonly active_connections: number;

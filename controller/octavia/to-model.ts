@@ -26,7 +26,7 @@ export interface ModelDefaults {
 }
 
 /** Something stored that cannot be carried out on this topology. */
-export interface ModelProblem {
+interface ModelProblem {
   /** UUID of the object. */
   readonly id: string;
   readonly message: string;

@@ -116,7 +116,7 @@ export interface QuotaRow {
 }
 
 /** Where the numbering of a table stands. `id` is the table. */
-export interface CounterRow {
+interface CounterRow {
   readonly id: string;
   /** The number given out last. */
   readonly last: number;

@@ -14,7 +14,7 @@ export interface StoreEvent {
 }
 
 /** What a transaction came to. */
-export interface Committed<T> {
+interface Committed<T> {
   readonly value: T;
   /** The version of the first state that holds it. */
   readonly version: number;

@@ -1,5 +1,4 @@
 import { spawnSync } from "node:child_process";
-import { createServer } from "node:net";
 
 const path = "/usr/bin/python3";
 
@@ -9,20 +8,11 @@ export const python = {
   /** Whether a module is there. In CI it has to be: a test that is skipped proves nothing. */
   has: (module: string): boolean => {
     const found = spawnSync(path, ["-c", `import ${module}`]).status === 0;
-    if (!found && process.env["CI"] !== undefined) throw new Error(`${module} is missing: see test/octavia/README.md`);
+    if (!found && process.env["CI"] !== undefined) {
+      throw new Error(
+        `${module} is missing: install python3-octavia, python3-openstackclient and python3-octaviaclient`,
+      );
+    }
     return found;
   },
 };
-
-/** A TCP port of 127.0.0.1 nobody uses at the moment. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port")),
-      );
-    });
-  });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newWorld, octaviaApp } from "../support/octavia-app.ts";
 import { differences, wordsOf } from "./compare.ts";
-import { freePort, python } from "./python.ts";
+import { python } from "./python.ts";
 import { type Step, scenario } from "./scenario.ts";
 
 interface Answer {
@@ -51,11 +51,10 @@ describe.skipIf(!python.has("octavia.api.app"))("beside the real Octavia", () =>
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "octavia-"));
-    const port = await freePort();
     const script = new URL("../support/octavia_reference.py", import.meta.url).pathname;
-    reference = spawn(python.path, [script, String(port), folder], { stdio: ["ignore", "pipe", "inherit"] });
-    await new Promise((resolve, reject) => {
-      reference.stdout!.once("data", resolve);
+    reference = spawn(python.path, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
+    const port = await new Promise<string>((resolve, reject) => {
+      reference.stdout!.once("data", (line: Buffer) => resolve(line.toString().trim()));
       reference.once("exit", (code) => reject(new Error(`the reference ended with ${code}`)));
     });
     theirs = { base: `http://127.0.0.1:${port}`, ids: new Map() };

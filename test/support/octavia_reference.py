@@ -1,16 +1,16 @@
 """The real Octavia API on 127.0.0.1 (Debian's python3-octavia), to be compared with.
 
-usage: /usr/bin/python3 octavia_reference.py PORT FOLDER
+usage: /usr/bin/python3 octavia_reference.py FOLDER
 
 No-op drivers, no authentication, an SQLite file in FOLDER. Nothing stands behind the API, so this process plays the worker: before
-each request it finishes what the earlier ones left pending. It prints "ready" when it listens.
+each request it finishes what the earlier ones left pending. When it listens, it prints its port.
 """
 import os
 import sys
 import warnings
 from wsgiref import simple_server
 
-PORT, FOLDER = int(sys.argv[1]), sys.argv[2]
+FOLDER = sys.argv[1]
 DATABASE = os.path.join(FOLDER, "octavia.sqlite")
 CONFIG = os.path.join(FOLDER, "octavia.conf")
 POLICY = os.path.join(FOLDER, "policy.yaml")
@@ -114,6 +114,6 @@ class Quiet(simple_server.WSGIRequestHandler):
         pass
 
 
-server = simple_server.make_server("127.0.0.1", PORT, serve, handler_class=Quiet)
-print("ready", flush=True)
+server = simple_server.make_server("127.0.0.1", 0, serve, handler_class=Quiet)
+print(server.server_port, flush=True)
 server.serve_forever()

@@ -6,7 +6,7 @@ import { newWorld, octaviaApp, subnets, type World } from "../../support/octavia
 // biome-ignore lint/suspicious/noExplicitAny: answers are JSON of a shape the test itself looks at
 export type Json = any;
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: Json;
   readonly headers: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { LoadBalancerRow, MemberRow, PoolRow } from "../../../controller/store/rows.ts";
+import type { LoadBalancerRow, MemberRow } from "../../../controller/store/rows.ts";
 
 const common = {
   number: 1,
@@ -24,19 +24,6 @@ export const memberRow = (id: string, pool = "pool", more: Partial<MemberRow> = 
   monitor_port: null,
   drain: false,
   ...more,
-});
-
-export const poolRow = (id: string, lb = "lb"): PoolRow => ({
-  ...common,
-  id,
-  name: id,
-  tags: [],
-  loadbalancer_id: lb,
-  description: "",
-  protocol: "TCP",
-  lb_algorithm: "ROUND_ROBIN",
-  session_persistence: null,
-  slots: null,
 });
 
 export const loadBalancerRow = (id: string): LoadBalancerRow => ({
