@@ -13,4 +13,4 @@ it("loses nothing acknowledged and never refuses to start after kill -9 at any m
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 120_000);
+}, 300_000);
