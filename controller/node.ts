@@ -14,10 +14,12 @@ import { floodGroup } from "../pipeline/ownership.ts";
 import type { Program } from "../pipeline/program.ts";
 import { Announcer } from "./announcer.ts";
 import type { NodeState } from "./api/views.ts";
+import type { Publish } from "./events.ts";
 import { HealthChecker } from "./health/checker.ts";
 import { ProbeMetrics } from "./health/probe-metrics.ts";
 import type { Metrics } from "./metrics.ts";
 import { NeighbourResolver } from "./neighbour/resolver.ts";
+import { NodeEvents } from "./node-events.ts";
 import { readPacketIn } from "./packet-in.ts";
 import { PacketInHandlers } from "./packet-in-handlers.ts";
 import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
@@ -39,6 +41,7 @@ export interface NodeDeps {
   readonly health: () => ReadonlyMap<number, Health>;
   /** What this node's probes say of a member has changed. */
   readonly healthChanged: (reason: string) => void;
+  readonly publish: Publish;
 }
 
 /**
@@ -58,6 +61,7 @@ export class NodeController {
   #loop: ReconcileLoop;
   #announcer: Announcer;
   #handlers: PacketInHandlers;
+  #events: NodeEvents;
   /** Whether this connection's switch has told what it holds, and neighbours and serving members were taken over. */
   #adopted = false;
   /** Whether this connection's switch has our groups, so that packets can be flooded. */
@@ -79,6 +83,7 @@ export class NodeController {
     this.node = node;
     this.#topology = topology;
     this.#deps = { ...deps, log: deps.log.child({ node: node.name }) };
+    this.#events = new NodeEvents(node.name, deps.publish);
     this.#announcer = new Announcer((segment, frame) => this.#flood(segment, frame, "gratuitous ARP"));
     this.resolver = new NeighbourResolver({
       log: this.#deps.log,
@@ -87,6 +92,7 @@ export class NodeController {
       forward: (ofport, frame) => this.#packetOut(ofport, frame, "waiting packet"),
       changed: () => {
         this.checker.neighboursChanged();
+        this.#events.neighbours(this.resolver.published(), (ofport) => this.#portName(ofport));
         this.#wantedChanged("neighbours");
       },
       conflict: (segment, what) => this.#conflict(segment, what),
@@ -100,8 +106,14 @@ export class NodeController {
         ofport === undefined ? this.#flood(segment, frame, "probe") : this.#packetOut(ofport, frame, "probe"),
       lookup: (key) => this.resolver.lookup(key),
       changed: deps.healthChanged,
-      probed: (target, result, health) => probeMetrics.probed(target, result, health),
-      forgotten: (target) => probeMetrics.forgotten(target),
+      probed: (target, result, health) => {
+        probeMetrics.probed(target, result, health);
+        this.#events.probed(target, result, health.state);
+      },
+      forgotten: (target) => {
+        probeMetrics.forgotten(target);
+        this.#events.forgotten(target);
+      },
     });
     this.resolver.setTopology(topology);
     this.checker.setTopology(topology);
@@ -195,6 +207,8 @@ export class NodeController {
     this.#ports = new Map(
       parts.flatMap((p) => (p.type === "port_desc_reply" ? p.ports : [])).map((p) => [p.portNo, p] as const),
     );
+    this.#role = await takePrimary(session);
+    if (this.#session !== session) return;
     session.send(
       {
         type: "flow_monitor_request",
@@ -261,11 +275,12 @@ export class NodeController {
     );
   }
 
-  /** What the next round would do, from a fresh look at the switch. */
-  async plan(): Promise<Plan> {
+  /** What the next round would do, from a fresh look at the switch; with another topology, what that would change. */
+  async plan(topology: Topology = this.#topology): Promise<Plan> {
     const session = this.#session;
     if (!session) throw new Error("the switch is not connected");
-    return diff(compile(this.desired()), await observe(session));
+    const ports = attach(topology.segments, this.#ports.values()).attached;
+    return diff(compile({ ...this.desired(), ...topology, ports }), await observe(session));
   }
 
   /** Flows of one table or of all, learned and foreign ones included. */
@@ -310,6 +325,7 @@ export class NodeController {
       return result;
     }
     this.#generation.applied = desired;
+    this.#events.reconciled(changes, reasons, isDrift);
     if (isDrift) {
       this.#driftRepaired += changes;
       this.#deps.metrics.drift.inc({ node: this.node.name }, changes);
@@ -341,6 +357,7 @@ export class NodeController {
   #setState(state: NodeState): void {
     if (this.#state === state) return;
     this.#state = state;
+    this.#events.state(state, { peer: this.#session?.peer, error: this.#lastError });
     this.#deps.metrics.steady.set({ node: this.node.name }, state === "steady" ? 1 : 0);
   }
 
@@ -394,7 +411,9 @@ export class NodeController {
         this.resolver.portUp(attached.segment);
       }
     }
-    if (wasUp !== up || before?.name !== port.name) this.#wantedChanged(`port ${port.name}`);
+    if (wasUp === up && before?.name === port.name) return;
+    this.#events.port(port.name, up ? "up" : reason === PortReason.delete ? "gone" : "down");
+    this.#wantedChanged(`port ${port.name}`);
   }
 
   /** What the switch has learned to be behind a port that is gone would black-hole its hosts until it ages out. */
@@ -433,8 +452,13 @@ export class NodeController {
     this.#announcer.announce(ownAddresses(this.desired()).filter((a) => segments.has(a.segment)));
   }
 
+  #portName(ofport: number): string {
+    return this.#ports.get(ofport)?.name ?? `port ${ofport}`;
+  }
+
   #conflict(segment: number, what: string): void {
     const name = this.#topology.segments.find((s) => s.id === segment)?.name ?? String(segment);
+    this.#events.conflict(name, what);
     this.#deps.metrics.conflicts.inc({ node: this.node.name, segment: name });
     this.#deps.log.warn({ segment: name }, what);
   }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -6,9 +6,11 @@ import { dirname } from "node:path";
  *
  * @throws Error of the file system; then the old one is still there.
  */
-export function replaceFile(path: string, text: string): void {
-  const fd = openSync(`${path}.new`, "w", 0o600);
+export function replaceFile(path: string, text: string, mode = 0o600): void {
+  const fd = openSync(`${path}.new`, "w", mode);
   try {
+    // Neither the umask nor the mode of what an earlier crash left has a say.
+    fchmodSync(fd, mode);
     writeSync(fd, text);
     fsyncSync(fd);
   } finally {
