@@ -1,4 +1,4 @@
-import { BadRequest } from "../controller/api/server.ts";
+import { BadRequest } from "../controller/api/refusals.ts";
 import type { FdbEntryView, FdbView } from "../controller/api/trace-views.ts";
 import type { NodeController } from "../controller/node.ts";
 import type { ObservedFlow } from "../controller/reconcile/observe.ts";

@@ -1,4 +1,4 @@
-import { BadRequest } from "../controller/api/server.ts";
+import { BadRequest } from "../controller/api/refusals.ts";
 import type { TraceQuestion } from "../controller/api/trace.ts";
 import type { TraceOutputView, TracePuntView, TraceStepView, TraceView } from "../controller/api/trace-views.ts";
 import { flowText } from "../controller/flow-text.ts";

@@ -3,7 +3,7 @@
  * known of the network, and what has to be assumed is said.
  */
 import type { Action } from "../../openflow/action-values.ts";
-import { contains, egressSegment, ownAddresses } from "../addresses.ts";
+import { contains, egress, ownAddresses } from "../addresses.ts";
 import { isLearned, parseCookie } from "../cookies.ts";
 import { ipText, macText } from "../format.ts";
 import { exactValue } from "../match.ts";
@@ -91,7 +91,7 @@ const named = <T extends { readonly name: string }>(all: readonly T[], name: str
 /** The segment a packet from `src` comes in by. */
 const ingressSegment = (s: DesiredState, q: Question): Segment => {
   if (q.segment !== undefined) return named(s.segments, q.segment, "segment");
-  const id = egressSegment(s, q.src);
+  const id = egress(s, q.src)?.segment;
   const found = s.segments.find((x) => x.id === id);
   if (found) return found;
   throw new QuestionError(`${ipText(q.src)} is in no subnet and behind no route: say --segment or --port`);
