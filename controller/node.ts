@@ -14,10 +14,12 @@ import { floodGroup } from "../pipeline/ownership.ts";
 import type { Program } from "../pipeline/program.ts";
 import { Announcer } from "./announcer.ts";
 import type { NodeState } from "./api/views.ts";
+import type { Publish } from "./events.ts";
 import { HealthChecker } from "./health/checker.ts";
 import { ProbeMetrics } from "./health/probe-metrics.ts";
 import type { Metrics } from "./metrics.ts";
 import { NeighbourResolver } from "./neighbour/resolver.ts";
+import { NodeEvents } from "./node-events.ts";
 import { readPacketIn } from "./packet-in.ts";
 import { PacketInHandlers } from "./packet-in-handlers.ts";
 import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
@@ -39,6 +41,7 @@ export interface NodeDeps {
   readonly health: () => ReadonlyMap<number, Health>;
   /** What this node's probes say of a member has changed. */
   readonly healthChanged: (reason: string) => void;
+  readonly publish: Publish;
 }
 
 /**
@@ -58,12 +61,14 @@ export class NodeController {
   #loop: ReconcileLoop;
   #announcer: Announcer;
   #handlers: PacketInHandlers;
+  #events: NodeEvents;
   /** Whether this connection's switch has told what it holds, and neighbours and serving members were taken over. */
   #adopted = false;
   /** Whether this connection's switch has our groups, so that packets can be flooded. */
   #programmed = false;
   #program: Program | undefined;
   #programKeys: ReadonlySet<string> = new Set();
+  #lastSeen: readonly ObservedFlow[] = [];
   #role: RoleName = "equal";
   #retakeAt = 0;
   #errors = new RateLimitedLog();
@@ -79,6 +84,7 @@ export class NodeController {
     this.node = node;
     this.#topology = topology;
     this.#deps = { ...deps, log: deps.log.child({ node: node.name }) };
+    this.#events = new NodeEvents(node.name, deps.publish);
     this.#announcer = new Announcer((segment, frame) => this.#flood(segment, frame, "gratuitous ARP"));
     this.resolver = new NeighbourResolver({
       log: this.#deps.log,
@@ -87,6 +93,7 @@ export class NodeController {
       forward: (ofport, frame) => this.#packetOut(ofport, frame, "waiting packet"),
       changed: () => {
         this.checker.neighboursChanged();
+        this.#events.neighbours(this.resolver.published(), (ofport) => this.#portName(ofport));
         this.#wantedChanged("neighbours");
       },
       conflict: (segment, what) => this.#conflict(segment, what),
@@ -100,8 +107,14 @@ export class NodeController {
         ofport === undefined ? this.#flood(segment, frame, "probe") : this.#packetOut(ofport, frame, "probe"),
       lookup: (key) => this.resolver.lookup(key),
       changed: deps.healthChanged,
-      probed: (target, result, health) => probeMetrics.probed(target, result, health),
-      forgotten: (target) => probeMetrics.forgotten(target),
+      probed: (target, result, health) => {
+        probeMetrics.probed(target, result, health);
+        this.#events.probed(target, result, health.state);
+      },
+      forgotten: (target) => {
+        probeMetrics.forgotten(target);
+        this.#events.forgotten(target);
+      },
     });
     this.resolver.setTopology(topology);
     this.checker.setTopology(topology);
@@ -123,6 +136,11 @@ export class NodeController {
 
   get session(): Session | undefined {
     return this.#session;
+  }
+
+  /** Whether members can be probed through the switch. */
+  get isProbing(): boolean {
+    return this.#session !== undefined && this.#role !== "secondary";
   }
 
   get topology(): Topology {
@@ -180,8 +198,8 @@ export class NodeController {
     this.#lastDatapathId = session.features.datapathId;
     this.#adopted = false;
     this.#programmed = false;
-    this.#role = "equal";
     this.checker.setConnected(false);
+    this.#role = "equal";
     if (before) before.close("superseded by a newer connection of the same bridge");
     this.#setState("observing");
     this.#deps.metrics.connected.set({ node: this.node.name }, 1);
@@ -190,6 +208,8 @@ export class NodeController {
     this.#ports = new Map(
       parts.flatMap((p) => (p.type === "port_desc_reply" ? p.ports : [])).map((p) => [p.portNo, p] as const),
     );
+    this.#role = await takePrimary(session);
+    if (this.#session !== session) return;
     session.send(
       {
         type: "flow_monitor_request",
@@ -256,11 +276,17 @@ export class NodeController {
     );
   }
 
-  /** What the next round would do, from a fresh look at the switch. */
-  async plan(): Promise<Plan> {
+  /** What the next round would do, from a fresh look at the switch; with another topology, what that would change. */
+  async plan(topology: Topology = this.#topology): Promise<Plan> {
     const session = this.#session;
     if (!session) throw new Error("the switch is not connected");
-    return diff(compile(this.desired()), await observe(session));
+    const ports = attach(topology.segments, this.#ports.values()).attached;
+    return diff(compile({ ...this.desired(), ...topology, ports }), await observe(session));
+  }
+
+  /** Our flows as the last look at the switch found them. */
+  get lastSeen(): readonly ObservedFlow[] {
+    return this.#lastSeen;
   }
 
   /** Flows of one table or of all, learned and foreign ones included. */
@@ -278,6 +304,7 @@ export class NodeController {
       if (this.#isSecondary()) return { kind: "unknown", reason: "another controller stays primary" };
     }
     const observed = await observe(session);
+    this.#lastSeen = observed.flows;
     if (!this.#adopted) {
       this.resolver.adopt(readNeighbours(observed.flows, this.#topology));
       this.checker.adopt(readServing(observed.flows, this.#topology));
@@ -305,6 +332,7 @@ export class NodeController {
       return result;
     }
     this.#generation.applied = desired;
+    this.#events.reconciled(changes, reasons, isDrift);
     if (isDrift) {
       this.#driftRepaired += changes;
       this.#deps.metrics.drift.inc({ node: this.node.name }, changes);
@@ -336,6 +364,7 @@ export class NodeController {
   #setState(state: NodeState): void {
     if (this.#state === state) return;
     this.#state = state;
+    this.#events.state(state, { peer: this.#session?.peer, error: this.#lastError });
     this.#deps.metrics.steady.set({ node: this.node.name }, state === "steady" ? 1 : 0);
   }
 
@@ -389,7 +418,9 @@ export class NodeController {
         this.resolver.portUp(attached.segment);
       }
     }
-    if (wasUp !== up || before?.name !== port.name) this.#wantedChanged(`port ${port.name}`);
+    if (wasUp === up && before?.name === port.name) return;
+    this.#events.port(port.name, up ? "up" : reason === PortReason.delete ? "gone" : "down");
+    this.#wantedChanged(`port ${port.name}`);
   }
 
   /** What the switch has learned to be behind a port that is gone would black-hole its hosts until it ages out. */
@@ -428,14 +459,19 @@ export class NodeController {
     this.#announcer.announce(ownAddresses(this.desired()).filter((a) => segments.has(a.segment)));
   }
 
+  #portName(ofport: number): string {
+    return this.#ports.get(ofport)?.name ?? `port ${ofport}`;
+  }
+
   #conflict(segment: number, what: string): void {
     const name = this.#topology.segments.find((s) => s.id === segment)?.name ?? String(segment);
+    this.#events.conflict(name, what);
     this.#deps.metrics.conflicts.inc({ node: this.node.name, segment: name });
     this.#deps.log.warn({ segment: name }, what);
   }
 
   #flood(segment: number, frame: Buffer, what: string): boolean {
-    if (!this.#programmed || !this.#session || this.#role === "secondary") return false;
+    if (!this.#programmed || this.#role === "secondary" || !this.#session) return false;
     return this.#session.sendDroppable(
       {
         type: "packet_out",
@@ -449,7 +485,7 @@ export class NodeController {
   }
 
   #packetOut(ofport: number, frame: Buffer, what: string): boolean {
-    if (!this.#session || this.#role === "secondary") return false;
+    if (this.#role === "secondary" || !this.#session) return false;
     return this.#session.sendDroppable(
       {
         type: "packet_out",

@@ -1,23 +1,29 @@
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { buildApi } from "../controller/api/server.ts";
+import { EventBus } from "../controller/events.ts";
 import { mergeHealth } from "../controller/health/merge.ts";
 import { makeMetrics } from "../controller/metrics.ts";
 import { NodeController } from "../controller/node.ts";
+import { octaviaRoutes } from "../controller/octavia/plugin.ts";
+import type { OptionName } from "../controller/octavia/provider.ts";
+import { toModel } from "../controller/octavia/to-model.ts";
 import { type Endpoint, listenError, OpenFlowListener } from "../controller/session/listener.ts";
 import type { Session } from "../controller/session/session.ts";
-import type { IdBook } from "../pipeline/ids.ts";
+import { openFileStore } from "../controller/store/file-store.ts";
+import type { Store } from "../controller/store/store.ts";
 import type { Health, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
-import { formatErrors } from "./config/errors.ts";
-import { loadTopology } from "./config/topology.ts";
 import { DrainFile, withDrains } from "./drains.ts";
-import { readIds, writeIds } from "./id-file.ts";
+import { type HttpAccess, openAccess } from "./http-access.ts";
+import { healthByUuid, listenerStats } from "./octavia-views.ts";
+import { webPage } from "./static-files.ts";
+import { TopologyFile } from "./topology-file.ts";
 import { apiSource } from "./views.ts";
 
-export interface DaemonOptions {
+export interface DaemonOptions extends HttpAccess {
   readonly config: string;
   readonly data: string;
   readonly listen: Endpoint;
@@ -31,13 +37,23 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+/** What listeners and pools made through the API get unless they say otherwise. */
+const MODEL_DEFAULTS = { slotChoice: "multipath", sessions: "conntrack", emptyPolicy: "drop", slots: 1024 } as const;
+/** Options of the API that the pipeline and the health checker carry out; others are refused. */
+const HONOURED: ReadonlySet<OptionName> = new Set<OptionName>([
+  "SOURCE_IP",
+  "allowed_cidrs",
+  "monitor_address",
+  "monitor_port",
+]);
+
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
-function saveIds(folder: string, ids: IdBook): void {
+async function openStore(folder: string, log: Logger): Promise<Store> {
   try {
-    writeIds(folder, ids);
+    return await openFileStore(folder, { report: (error) => log.error({ err: error }, "store") });
   } catch (e) {
-    throw new CliError(`--data: cannot write to ${folder}: ${(e as Error).message}`);
+    throw new CliError(`--data: ${e instanceof Error ? e.message : String(e)}`);
   }
 }
 
@@ -46,23 +62,26 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await mkdir(options.data, { recursive: true }).catch((e: NodeJS.ErrnoException) => {
     throw new CliError(`--data: cannot make folder ${options.data}: ${e.message}`);
   });
-  const loaded = loadTopology(options.config, readIds(options.data));
-  if (!loaded.ok) throw new CliError(formatErrors(loaded.errors), 2);
-  /** As the file has it. */
-  let { topology: configured, ids } = loaded;
-  saveIds(options.data, ids);
-  let reloadError: string | null = null;
-
+  const file = new TopologyFile(options.config, options.data);
+  const access = openAccess(options);
   const log = pino({ level: options.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const metrics = makeMetrics();
+  const events = new EventBus();
   const startedAt = Date.now();
   const drains = new DrainFile(join(options.data, "drains.json"));
+  const store = await openStore(join(options.data, "store"), log);
+  /** Load balancers of the file and those made through the API, with the operator's drains. */
+  const combined = (base: Topology): Topology => {
+    const { loadBalancers, problems } = toModel(store.read(), base, MODEL_DEFAULTS);
+    for (const p of problems) log.warn({ id: p.id }, `left out: ${p.message}`);
+    return withDrains({ ...base, loadBalancers: [...base.loadBalancers, ...loadBalancers] }, drains.drains);
+  };
   /** As it is in force. */
-  let topology = withDrains(configured, drains.drains);
+  let topology = combined(file.topology);
 
   const nodes = new Map<string, NodeController>();
   const health = (): ReadonlyMap<number, Health> =>
-    mergeHealth([...nodes.values()].map((n) => ({ connected: n.session !== undefined, health: n.checker.health() })));
+    mergeHealth([...nodes.values()].map((n) => ({ connected: n.isProbing, health: n.checker.health() })));
   const healthChanged = (reason: string): void => {
     for (const n of nodes.values()) n.touch(reason);
   };
@@ -73,7 +92,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       else {
         known?.stop();
         known?.session?.close("the topology names another datapath now");
-        nodes.set(node.name, new NodeController(node, to, { log, metrics, health, healthChanged }));
+        nodes.set(
+          node.name,
+          new NodeController(node, to, { log, metrics, health, healthChanged, publish: events.publish }),
+        );
       }
     }
     for (const [name, controller] of nodes) {
@@ -84,10 +106,23 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }
   };
   const apply = (): void => {
-    topology = withDrains(configured, drains.drains);
+    topology = combined(file.topology);
     makeNodes(topology);
   };
   apply();
+  // Many changes of one moment are one new state.
+  let applying: NodeJS.Immediate | undefined;
+  const forgetStore = store.subscribe(() => {
+    applying ??= setImmediate(() => {
+      applying = undefined;
+      apply();
+    });
+  });
+  const topologyChanged = (how: string): void => {
+    log.info(`topology ${how}`);
+    events.publish({ kind: "topology", level: "info", text: `topology ${how}`, data: { error: null } });
+    apply();
+  };
 
   const nodeOf = (session: Session): NodeController | undefined => {
     const { datapathId } = session.features;
@@ -120,26 +155,65 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     log,
   );
 
-  const openflow = await listener.listen(options.listen);
+  const stopNodes = async (): Promise<void> => {
+    forgetStore();
+    clearImmediate(applying);
+    for (const n of nodes.values()) n.stop();
+    await store.close();
+  };
+  const openflow = await listener.listen(options.listen).catch(async (e: unknown) => {
+    await stopNodes();
+    throw e;
+  });
   const source = apiSource({
     version,
     startedAt,
     openflow: `${openflow.host}:${openflow.port}`,
-    config: options.config,
-    reloadError: () => reloadError,
+    file,
     nodes: () => [...nodes.values()],
     topology: () => topology,
+    proposed: (text) => combined(file.parse(text).topology),
     health,
-    drain: (member, drain) => {
-      drains.set(member.uuid, drain, configured);
-      log.info({ member: member.name }, drain ? "member is draining" : "member is enabled");
+    drain: (member, drain, who) => {
+      drains.set(member.uuid, drain, combined(file.topology));
+      const text = `member ${member.name} is ${drain ? "draining" : "enabled"}`;
+      log.info({ who }, text);
+      events.publish({
+        kind: "drain",
+        level: "info",
+        text: `${text} (${who})`,
+        data: { member: member.name, drain, who },
+      });
       apply();
     },
+    replaceTopology: (text, who) => {
+      file.replace(text);
+      topologyChanged(`replaced by ${who}`);
+    },
   });
-  const api = buildApi(source, metrics.registry, log.child({ part: "http" }, { level: "warn" }));
+  const page = webPage();
+  const api = buildApi(source, metrics.registry, log.child({ part: "http" }, { level: "warn" }), {
+    version,
+    events,
+    access: { ...access.options, publish: events.publish },
+    ...(access.tls === undefined ? {} : { tls: access.tls }),
+    more: (app) => {
+      page.routes(app);
+      app.register(octaviaRoutes, {
+        store,
+        topology: () => file.topology,
+        healthOf: (uuid) => healthByUuid(topology, health(), uuid),
+        connected: () => [...nodes.values()].some((n) => n.session !== undefined),
+        stats: (uuid) => listenerStats(topology, [...nodes.values()], uuid),
+        options: HONOURED,
+        webPage: (request, reply) => page.page(request, reply),
+      });
+    },
+  });
   try {
     await api.listen({ host: options.http.host, port: options.http.port });
   } catch (e) {
+    await stopNodes();
     await listener.close();
     throw listenError(e as NodeJS.ErrnoException, options.http, "HTTP");
   }
@@ -147,28 +221,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   return {
     reload: () => {
-      const next = loadTopology(options.config, ids);
-      if (!next.ok) {
-        reloadError = formatErrors(next.errors);
-        log.error(`topology not reloaded, the old one stays in force:\n${reloadError}`);
+      const problem = access.reload(api);
+      if (problem !== undefined) log.error(`the old tokens and certificate stay in force: ${problem}`);
+      if (file.reload()) {
+        topologyChanged("reloaded");
         return;
       }
-      try {
-        saveIds(options.data, next.ids);
-      } catch (e) {
-        reloadError = (e as Error).message;
-        log.error(`topology not reloaded, the old one stays in force: ${reloadError}`);
-        return;
-      }
-      reloadError = null;
-      ({ topology: configured, ids } = next);
-      apply();
-      log.info("topology reloaded");
+      const text = `topology not reloaded, the old one stays in force:\n${file.reloadError}`;
+      log.error(text);
+      events.publish({ kind: "topology", level: "warn", text, data: { error: file.reloadError } });
     },
     stop: async () => {
       log.info("stopping; switches keep forwarding");
-      for (const n of nodes.values()) n.stop();
       await api.close();
+      access.close();
+      await stopNodes();
       await listener.close();
     },
   };

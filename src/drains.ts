@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import type { Member, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** Members the operator drained or enabled by hand, by uuid: true for drained. It outweighs the topology file. */
 export type Drains = ReadonlyMap<string, boolean>;
@@ -46,7 +46,7 @@ export class DrainFile {
       const wanted = next.get(m.uuid);
       return wanted === undefined || wanted === m.drain ? [] : [[m.uuid, wanted]];
     });
-    replace(this.#path, `${JSON.stringify({ version: 1, members: Object.fromEntries(kept) }, null, 2)}\n`);
+    replaceFile(this.#path, `${JSON.stringify({ version: 1, members: Object.fromEntries(kept) }, null, 2)}\n`);
     this.#drains = new Map(kept);
   }
 }
@@ -63,23 +63,5 @@ function read(path: string): [string, boolean][] {
   } catch (e) {
     const why = e instanceof Error ? e.message : String(e);
     throw new CliError(`${path} cannot be read (${why}); repair it, or remove it to go by the topology file alone`);
-  }
-}
-
-function replace(path: string, text: string): void {
-  const next = `${path}.new`;
-  const fd = openSync(next, "w", 0o640);
-  try {
-    writeSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(next, path);
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }

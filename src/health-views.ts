@@ -1,4 +1,4 @@
-import { Conflict, NotFound } from "../controller/api/server.ts";
+import { Conflict, NotFound } from "../controller/api/refusals.ts";
 import type { HealthView, MemberHealthView, ProbeView } from "../controller/api/views.ts";
 import type { NodeController } from "../controller/node.ts";
 import { formatIpv4 } from "../openflow/packet/address.ts";

@@ -1,11 +1,24 @@
 #!/usr/bin/env node
 import { CliError, type Command, commandHelp, type Io, parseCall } from "./cli/command.ts";
+import { connsCommand } from "./cli/conns.ts";
 import { healthCommands } from "./cli/health.ts";
 import { inspectCommands } from "./cli/inspect.ts";
+import { fdbCommand } from "./cli/learned.ts";
+import { metricsCommand } from "./cli/metrics.ts";
 import { serveCommand } from "./cli/serve.ts";
+import { traceCommand } from "./cli/trace.ts";
 import { verifyCommand } from "./cli/verify.ts";
 
-const COMMANDS: readonly Command[] = [serveCommand, ...inspectCommands, ...healthCommands, verifyCommand];
+const COMMANDS: readonly Command[] = [
+  serveCommand,
+  ...inspectCommands,
+  ...healthCommands,
+  traceCommand,
+  connsCommand,
+  fdbCommand,
+  metricsCommand,
+  verifyCommand,
+];
 
 const io: Io = {
   out: (text) => void process.stdout.write(`${text}\n`),

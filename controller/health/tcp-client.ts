@@ -54,7 +54,7 @@ export interface TcpStep {
 }
 
 const NOTHING = new Uint8Array(0);
-/** Receive window: what `buildTcpFrame` announces for us. */
+/** The receive window announced, without scaling: a prober reads one answer. */
 export const RECEIVE_WINDOW = 0xffff;
 /** RFC 9293 §3.7.1: what a peer takes that does not say. */
 const DEFAULT_MSS = 536;

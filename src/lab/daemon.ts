@@ -32,12 +32,12 @@ export interface Daemon {
   /** The command that starts such a process by hand. */
   readonly command: string;
   isAlive(): boolean;
+  /** SIGHUP: the topology file is read again. */
+  reload(): void;
   /** SIGTERM, then waits. */
   stop(): Promise<void>;
   /** `kill -9`. */
   kill(): Promise<void>;
-  /** SIGHUP: reads the topology file again. */
-  reload(): void;
   /** SIGSTOP, SIGCONT */
   pause(): void;
   resume(): void;
@@ -79,12 +79,12 @@ export function currentDaemon(lab: Lab): Daemon {
     log,
     command: argv.join(" "),
     isAlive: () => isAlive(ref),
+    reload: () => void signal(ref, "SIGHUP"),
     stop: () => terminate(ref, 10_000),
     async kill() {
       signal(ref, "SIGKILL");
       await waitGone(ref, 5000);
     },
-    reload: () => void signal(ref, "SIGHUP"),
     pause: () => void signal(ref, "SIGSTOP"),
     resume: () => void signal(ref, "SIGCONT"),
     startAgain: () => launch(lab, record),

@@ -1,7 +1,8 @@
 import { parseIpv4, parseMac } from "../../../openflow/packet/address.ts";
 import { buildArpReply, buildArpRequest } from "../../../openflow/packet/arp.ts";
-import { buildEchoFrame, buildTcpSyn, buildUdpFrame, type Path } from "../../../openflow/packet/build.ts";
+import { buildEchoFrame, buildTcpFrame, buildUdpFrame, type Path } from "../../../openflow/packet/build.ts";
 import { ethernetFrame } from "../../../openflow/packet/ethernet.ts";
+import { TCP_FLAG } from "../../../openflow/packet/tcp.ts";
 import { LabError } from "../shell.ts";
 import type { HostSpec } from "../topology.ts";
 import { addressOf } from "./facts.ts";
@@ -56,7 +57,17 @@ export function arpReply(sha: string, spa: string, to: HostSpec): Uint8Array {
 }
 
 export function tcpSyn(ends: Ends, srcPort: number, dstPort: number): Uint8Array {
-  return buildTcpSyn({ ...path(ends), srcPort, dstPort }, 1000);
+  return buildTcpFrame(path(ends), {
+    srcPort,
+    dstPort,
+    seq: 1000,
+    ack: 0,
+    flags: TCP_FLAG.syn,
+    window: 0xffff,
+    urgent: 0,
+    options: new Uint8Array(0),
+    payload: new Uint8Array(0),
+  });
 }
 
 export function udpDatagram(ends: Ends, srcPort: number, dstPort: number): Uint8Array {
