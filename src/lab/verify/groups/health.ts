@@ -4,62 +4,64 @@ import { parseIpv4 } from "../../../../openflow/packet/ipv4.ts";
 import { parseTcp } from "../../../../openflow/packet/tcp.ts";
 import { type Bench, type Group, slowness } from "../bench.ts";
 import { countSlots, movedSlots, readSlots } from "../dump.ts";
-import { startLoad } from "../load.ts";
+import type { MemberFacts } from "../facts.ts";
+import { type LoadReport, startLoad } from "../load.ts";
 import { distinct, type Seen, tcp } from "../wire.ts";
+
+/** New connections a second from each of two clients. */
+const rate = 30;
 
 /** Probes as they are on the wire, and what follows from their failing. */
 export const health: Group = {
   name: "health",
   about: "probes, members that fail, and members that come back",
   async run(bench) {
-    await checkProbes(bench);
-    await checkDeath(bench);
-    await checkSickness(bench);
+    const { facts } = bench;
+    const filter = facts.segments
+      .flatMap(({ probe }) => (probe === undefined ? [] : [`src host ${probe}`]))
+      .join(" or ");
+    const bystanders = ["up2", "cli2"] as const;
+    const death = await bench.watch(["be2", "be4", ...bystanders], () => checkDeath(bench), filter);
+    const sickness = await bench.watch(["be1", "be3"], () => checkSickness(bench), filter);
+    for (const [healthy, { wire }] of [
+      [["be2", "be4"], death],
+      [["be1", "be3"], sickness],
+    ] as const) {
+      for (const host of healthy) checkProbes(bench, facts.members.find((member) => member.host === host)!, wire(host));
+    }
+    const elsewhere = bystanders.filter((host) => death.wire(host).some((f) => f.ipProto === 6));
+    bench.same("probes go to members only", "nobody else", elsewhere.join(" ") || "nobody else");
   },
 };
 
-async function checkProbes(bench: Bench): Promise<void> {
-  const { facts } = bench;
-  const probers = facts.segments.flatMap((s) => (s.probe === undefined ? [] : [s.probe]));
-  const hosts = [...facts.members.map(({ host }) => host), "up2", "cli2"] as const;
-  const rounds = 2.2;
-  const { wire } = await bench.watch(hosts, () => bench.pause(rounds * facts.intervalMs), "tcp");
-  const starts = (frames: readonly Seen[]) =>
-    frames.filter((f) => f.tcpFlags === tcp.syn && probers.includes(f.ipSrc ?? ""));
-  for (const member of facts.members) {
-    const seen = wire(member.host);
-    const probes = starts(seen);
-    const { probe, gateway } = member.segment;
-    bench.same(
-      `probes of ${member.host} come from the segment's probe address and the gateway's MAC`,
-      `${probe} ${gateway.mac} > ${member.mac} port ${facts.memberPort}`,
-      distinct(probes.map((f) => `${f.ipSrc} ${f.ethSrc} > ${f.ethDst} port ${f.tcpDst}`)),
-    );
-    const gaps = probes.slice(1).map((f, i) => f.at - probes[i]!.at);
-    const worst = Math.max(0, ...gaps);
-    const limit = facts.intervalMs * slowness() + 500;
-    bench.check(
-      `${member.host} is probed every ${facts.intervalMs / 1000} s`,
-      `gaps of at most ${limit / 1000} s`,
-      `${probes.length} probes, longest gap ${(worst / 1000).toFixed(2)} s`,
-      probes.length >= 2 && worst <= limit,
-    );
-    const requests = seen
-      .filter((f) => f.ipSrc === probe)
-      .map(payload)
-      .filter((text) => text.startsWith("GET "));
-    bench.same(
-      `${member.host} is asked over HTTP`,
-      "GET / HTTP/1.0 or 1.1",
-      distinct(
-        requests.map((text) =>
-          /^GET \/ HTTP\/1\.[01]\r\n/.test(text) ? "GET / HTTP/1.0 or 1.1" : text.split("\r\n")[0],
-        ),
-      ),
-    );
-  }
-  const elsewhere = (["up2", "cli2"] as const).filter((host) => starts(wire(host)).length > 0);
-  bench.same("probes go to members only", "nobody else", elsewhere.join(" ") || "nobody else");
+/** @param seen what reached a healthy member from its prober for some seconds */
+function checkProbes(
+  { check, same, facts }: Bench,
+  { host, ip, mac, segment }: MemberFacts,
+  seen: readonly Seen[],
+): void {
+  const { intervalMs, memberPort } = facts;
+  const probes = seen.filter((f) => f.tcpFlags === tcp.syn);
+  same(
+    `probes of ${host} come from the segment's probe address and the gateway's MAC`,
+    `${segment.probe} ${segment.gateway.mac} > ${mac} ${ip}:${memberPort}`,
+    distinct(probes.map((f) => `${f.ipSrc} ${f.ethSrc} > ${f.ethDst} ${f.ipDst}:${f.tcpDst}`)),
+  );
+  const gaps = probes.slice(1).map((f, i) => f.at - probes[i]!.at);
+  const longest = Math.max(0, ...gaps);
+  const limit = intervalMs * slowness() + 500;
+  check(
+    `${host} is probed every ${intervalMs / 1000} s`,
+    `gaps of at most ${limit / 1000} s`,
+    `${probes.length} probes, longest gap ${(longest / 1000).toFixed(2)} s`,
+    probes.length >= 3 && longest <= limit,
+  );
+  const requests = seen.map(payload).filter((text) => text !== "");
+  same(
+    `${host} is asked over HTTP`,
+    "GET / HTTP/1.0 or 1.1",
+    distinct(requests.map((text) => (/^GET \/ HTTP\/1\.[01]\r\n/.test(text) ? "GET / HTTP/1.0 or 1.1" : text))),
+  );
 }
 
 async function checkDeath(bench: Bench): Promise<void> {
@@ -67,8 +69,11 @@ async function checkDeath(bench: Bench): Promise<void> {
   const be1 = lab.backend("be1");
   const others = facts.members.map(({ host }) => host).filter((host) => host !== "be1");
   const before = await readSlots(lab, facts);
-  const load = await startLoad(lab, "client", `http://${facts.pub.vip}/`, { perSecond: 40, kept: 12 });
-  bench.undo(() => load.finish());
+  const loads = await Promise.all([
+    startLoad(lab, "client", `http://${facts.pub.vip}/`, { perSecond: rate, kept: 12 }),
+    startLoad(lab, "cli2", `http://${facts.p2.vip}/`, { perSecond: rate, kept: 12 }),
+  ]);
+  bench.undo(() => Promise.all(loads.map((load) => load.finish())));
   bench.undo(async () => be1.isRunning() || (await be1.start()));
   await bench.pause(500);
   const killedAt = Date.now();
@@ -93,7 +98,7 @@ async function checkDeath(bench: Bench): Promise<void> {
     moved.length - foreign === 256 && foreign <= 10,
   );
 
-  const { wire } = await bench.watch(["be1"], () => bench.pause(1500 + facts.intervalMs), "tcp");
+  const { wire } = await bench.watch(["be1"], () => bench.pause(500 + facts.intervalMs), "tcp");
   const probers = facts.segments.map((s) => s.probe);
   const syns = wire("be1").filter((f) => f.tcpFlags === tcp.syn);
   const strange = syns.filter((f) => !probers.includes(f.ipSrc));
@@ -104,21 +109,9 @@ async function checkDeath(bench: Bench): Promise<void> {
     `${syns.length - strange.length} probes`,
     syns.length > strange.length,
   );
-  const report = await load.finish();
-  const late = report.failures.filter(({ at }) => at > outAt + 200);
-  const early = report.failures.filter(({ at }) => at < killedAt - 500);
-  bench.same("requests fail in that window only", "0 before, 0 after", `${early.length} before, ${late.length} after`);
-  const window = (outAt - killedAt) / 1000;
-  const share = Math.ceil(40 * (window + 0.7));
-  bench.check(
-    "and no more than were sent in it",
-    `at most ${share}`,
-    `${report.failures.length} of ${report.sent} in ${window.toFixed(1)} s`,
-    report.failures.length <= share,
-  );
-  const broken = report.kept.filter((c) => c.error !== null && c.backends[0] !== "be1");
-  bench.same("connections to other members do not break", "0 broken", `${broken.length} broken`);
-
+  for (const [i, client] of (["client", "cli2"] as const).entries()) {
+    checkLosses(bench, client, await loads[i]!.finish(), killedAt, outAt);
+  }
   await be1.start();
   bench.within(
     "a member that is back serves within rise × interval",
@@ -130,6 +123,30 @@ async function checkDeath(bench: Bench): Promise<void> {
     "0 slots differ",
     `${movedSlots(before, await readSlots(lab, facts)).length} slots differ`,
   );
+}
+
+/** While a member is dead and not found to be so, what is sent to it fails; nothing else does. */
+function checkLosses(
+  { check, same }: Bench,
+  client: string,
+  report: LoadReport,
+  killedAt: number,
+  outAt: number,
+): void {
+  const window = (outAt - killedAt) / 1000;
+  const outside = report.failures.filter(({ at }) => at > outAt + 200 || at < killedAt - 500).length;
+  same(`requests of ${client} fail in that time only`, "0 before or after", `${outside} before or after`);
+  // A quarter of all, give or take: connections are spread by chance.
+  const most = Math.ceil((rate * window) / 2);
+  const failed = report.failures.length;
+  check(
+    `and no more of ${client}'s than the dead member's share`,
+    `at most ${most}`,
+    `${failed} of ${report.sent} in ${window.toFixed(1)} s`,
+    failed <= most,
+  );
+  const broken = report.kept.filter((c) => c.error !== null && c.backends[0] !== "be1").length;
+  same(`connections of ${client} to other members do not break`, "0 broken", `${broken} broken`);
 }
 
 /** Two members at once: one answers with a wrong status, one does not answer at all. */
