@@ -1,4 +1,5 @@
 import { attempt, LabError } from "./shell.ts";
+import { slowness } from "./slowness.ts";
 
 /** Outcome of one HTTP request on a connection of its own. */
 export interface RequestResult {
@@ -18,7 +19,7 @@ export interface RequestResult {
 }
 
 export interface RequestOptions {
-  /** Seconds for one request; 3 unless told. */
+  /** Seconds for one request; 3, times the slowness of the machine, unless told. */
   readonly maxTime?: number;
 }
 
@@ -29,7 +30,7 @@ export async function requestFrom(
   namespace: string,
   url: string,
   count: number,
-  { maxTime = 3 }: RequestOptions = {},
+  { maxTime = 3 * slowness() }: RequestOptions = {},
 ): Promise<readonly RequestResult[]> {
   const argv = ["ip", "netns", "exec", namespace, "curl", "-s", "--noproxy", "*", "-H", "Connection: close"];
   const format = `\\n${marker} %{http_code} %{time_total} %{local_port} %{errormsg}\\n`;

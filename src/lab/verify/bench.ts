@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { currentDaemon, type Daemon } from "../daemon.ts";
 import type { Lab } from "../handle.ts";
 import { LabError } from "../shell.ts";
+import { slowness } from "../slowness.ts";
 import type { HostName } from "../topology.ts";
 import type { CheckResult } from "./check.ts";
 import { countSlots, readSlots } from "./dump.ts";
@@ -9,7 +10,7 @@ import { type Facts, hostSpec } from "./facts.ts";
 import { onWire, type Seen } from "./wire.ts";
 
 /** When a condition came true, in milliseconds since the waiting began: a look at a switch takes time itself. */
-export interface Took {
+interface Took {
   /** When the last look began that still found it false. */
   readonly falseAt: number;
   /** When the first look ended that found it true. */
@@ -58,12 +59,6 @@ export interface Group {
 const patienceMs = 30_000;
 /** Pause between two looks; more of them would take the time of what they wait for. */
 const pollMs = 80;
-
-/** Time limits are multiplied by this on machines that are slow (emulated ones, for instance). */
-export function slowness(): number {
-  const factor = Number(process.env["OFLB_SLOW"] ?? "1");
-  return Number.isFinite(factor) && factor >= 1 ? factor : 1;
-}
 
 export function makeBench(
   lab: Lab,

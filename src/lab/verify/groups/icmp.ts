@@ -1,5 +1,6 @@
+import { slowness } from "../../slowness.ts";
 import type { HostName } from "../../topology.ts";
-import { type Bench, type Group, slowness } from "../bench.ts";
+import type { Bench, Group } from "../bench.ts";
 import { badChecksums } from "../wire.ts";
 
 /** "5 of 5, ttl 64": which of the first pings were answered, however late. */

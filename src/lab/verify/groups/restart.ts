@@ -1,6 +1,7 @@
 import type { PlanView, StatusView } from "../../../../controller/api/views.ts";
 import { waitSteady } from "../../daemon.ts";
-import { type Bench, type Group, slowness } from "../bench.ts";
+import { slowness } from "../../slowness.ts";
+import type { Bench, Group } from "../bench.ts";
 import { dumpFlows, isProgrammed, movedSlots, readSlots } from "../dump.ts";
 import { brokenKept, startLoad } from "../load.ts";
 import { distinct } from "../wire.ts";
