@@ -96,7 +96,7 @@ export function makeBench(
       );
     },
     undo: (step) => void undo.push(step),
-    watch: (hosts, during, filter) => onWire(lab, hosts, during, filter),
+    watch: (hosts, during, filter) => onWire(lab, hosts, during, { filter, started: (stop) => undo.push(stop) }),
     inject: async (host, frames) => {
       const hex = frames.map((frame) => Buffer.from(frame).toString("hex"));
       const { port } = hostSpec(host);

@@ -23,7 +23,10 @@ export async function onWire<T>(
   lab: Lab,
   hosts: readonly HostName[],
   during: () => Promise<T>,
-  filter?: string,
+  {
+    filter,
+    started,
+  }: { readonly filter?: string | undefined; readonly started?: (stop: () => Promise<unknown>) => void },
 ): Promise<{ readonly wire: (host: HostName) => readonly Seen[]; readonly result: T }> {
   const run = ++serial;
   const captures = await Promise.all(
@@ -32,11 +35,13 @@ export async function onWire<T>(
       return lab.capture(host, { path, ...(filter === undefined ? {} : { filter }) });
     }),
   );
+  const stop = () => Promise.all(captures.map((capture) => capture.stop()));
+  started?.(stop);
   let result: T;
   try {
     result = await during();
   } finally {
-    await Promise.all(captures.map((capture) => capture.stop()));
+    await stop();
   }
   const frames = new Map(hosts.map((host, i) => [host, readFrames(captures[i]!.path)]));
   return { wire: (host) => frames.get(host) ?? [], result };

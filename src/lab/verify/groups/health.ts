@@ -210,7 +210,7 @@ async function checkSickness(bench: Bench): Promise<void> {
 }
 
 /** What a TCP segment carries, as text. */
-export function payload(frame: Seen): string {
+function payload(frame: Seen): string {
   const ip = parseIpv4(parseEthernet(frame.bytes)?.payload ?? Buffer.alloc(0));
   const segment = ip?.protocol === 6 ? parseTcp(ip.payload) : undefined;
   return Buffer.from(segment?.payload ?? []).toString("latin1");
