@@ -1,4 +1,4 @@
-import { Counter, Gauge, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /** Every metric of the daemon, in one place. Names follow the Prometheus conventions; README has the list. */
 export function makeMetrics() {
@@ -8,6 +8,7 @@ export function makeMetrics() {
     new Counter({ name, help, labelNames: [...labelNames], registers });
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     new Gauge({ name, help, labelNames: [...labelNames], registers });
+  const member = ["node", "load_balancer", "pool", "member", "member_id"] as const;
   return {
     registry,
     flowMods: counter("oflb_flow_mods_total", "Flow mods sent, by node and command", ["node", "command"]),
@@ -24,6 +25,15 @@ export function makeMetrics() {
     queueDrops: counter("oflb_neighbour_queue_drops_total", "Packets dropped while their next hop was asked for", [
       "node",
     ]),
+    probes: counter("oflb_probes_total", "Health probes of a member, by result", [...member, "result"]),
+    memberUp: gauge("oflb_member_up", "1 while this node's probes find the member up, else 0", member),
+    probeSeconds: new Histogram({
+      name: "oflb_probe_duration_seconds",
+      help: "Time from the first packet of a probe to its verdict",
+      labelNames: ["node", "load_balancer", "pool", "pool_id"],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      registers,
+    }),
   };
 }
 

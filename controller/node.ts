@@ -4,7 +4,7 @@ import { FlowCommand } from "../openflow/messages/flow.ts";
 import { type FlowUpdate, MonitorFlag } from "../openflow/messages/monitor.ts";
 import { Port, PortReason } from "../openflow/messages/port.ts";
 import { ownAddresses } from "../pipeline/addresses.ts";
-import { readNeighbours } from "../pipeline/adopt.ts";
+import { readNeighbours, readServing } from "../pipeline/adopt.ts";
 import { compile } from "../pipeline/compile.ts";
 import { isLearned, isOurs, learnedBit, ownerCookie } from "../pipeline/cookies.ts";
 import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
@@ -14,8 +14,12 @@ import { floodGroup } from "../pipeline/ownership.ts";
 import type { Program } from "../pipeline/program.ts";
 import { Announcer } from "./announcer.ts";
 import type { NodeState } from "./api/views.ts";
+import type { Publish } from "./events.ts";
+import { HealthChecker } from "./health/checker.ts";
+import { ProbeMetrics } from "./health/probe-metrics.ts";
 import type { Metrics } from "./metrics.ts";
 import { NeighbourResolver } from "./neighbour/resolver.ts";
+import { NodeEvents } from "./node-events.ts";
 import { readPacketIn } from "./packet-in.ts";
 import { PacketInHandlers } from "./packet-in-handlers.ts";
 import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
@@ -33,8 +37,11 @@ const IS_SECONDARY = "OFPBRC_IS_SECONDARY";
 export interface NodeDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** By member id. */
+  /** By member id, as all nodes together see it. */
   readonly health: () => ReadonlyMap<number, Health>;
+  /** What this node's probes say of a member has changed. */
+  readonly healthChanged: (reason: string) => void;
+  readonly publish: Publish;
 }
 
 /**
@@ -44,6 +51,7 @@ export interface NodeDeps {
 export class NodeController {
   readonly node: Node;
   readonly resolver: NeighbourResolver;
+  readonly checker: HealthChecker;
   #deps: NodeDeps;
   #topology: Topology;
   #session: Session | undefined;
@@ -53,7 +61,8 @@ export class NodeController {
   #loop: ReconcileLoop;
   #announcer: Announcer;
   #handlers: PacketInHandlers;
-  /** Whether this connection's switch has told what it holds, and the neighbours in it were taken over. */
+  #events: NodeEvents;
+  /** Whether this connection's switch has told what it holds, and neighbours and serving members were taken over. */
   #adopted = false;
   /** Whether this connection's switch has our groups, so that packets can be flooded. */
   #programmed = false;
@@ -74,23 +83,46 @@ export class NodeController {
     this.node = node;
     this.#topology = topology;
     this.#deps = { ...deps, log: deps.log.child({ node: node.name }) };
+    this.#events = new NodeEvents(node.name, deps.publish);
     this.#announcer = new Announcer((segment, frame) => this.#flood(segment, frame, "gratuitous ARP"));
     this.resolver = new NeighbourResolver({
       log: this.#deps.log,
       broadcast: (segment, frame) => this.#flood(segment, frame, "ARP request"),
       unicast: (ofport, frame) => this.#packetOut(ofport, frame, "ARP request"),
       forward: (ofport, frame) => this.#packetOut(ofport, frame, "waiting packet"),
-      changed: () => this.#wantedChanged("neighbours"),
+      changed: () => {
+        this.checker.neighboursChanged();
+        this.#events.neighbours(this.resolver.published(), (ofport) => this.#portName(ofport));
+        this.#wantedChanged("neighbours");
+      },
       conflict: (segment, what) => this.#conflict(segment, what),
       portNumber: (name) => [...this.#ports.values()].find((p) => p.name === name)?.portNo,
       dropped: (n) => this.#deps.metrics.queueDrops.inc({ node: node.name }, n),
     });
+    const probeMetrics = new ProbeMetrics(this.#deps.metrics, node.name);
+    this.checker = new HealthChecker({
+      log: this.#deps.log,
+      send: (segment, ofport, frame) =>
+        ofport === undefined ? this.#flood(segment, frame, "probe") : this.#packetOut(ofport, frame, "probe"),
+      lookup: (key) => this.resolver.lookup(key),
+      changed: deps.healthChanged,
+      probed: (target, result, health) => {
+        probeMetrics.probed(target, result, health);
+        this.#events.probed(target, result, health.state);
+      },
+      forgotten: (target) => {
+        probeMetrics.forgotten(target);
+        this.#events.forgotten(target);
+      },
+    });
     this.resolver.setTopology(topology);
+    this.checker.setTopology(topology);
     this.#handlers = new PacketInHandlers({
       topology: () => this.#topology,
       resolver: this.resolver,
       send: (ofport, frame, what) => this.#packetOut(ofport, frame, what),
       conflict: (segment, what) => this.#conflict(segment, what),
+      probeAnswer: (segment, inPort, frame) => this.checker.handle(segment, inPort, frame),
     });
     this.#loop = new ReconcileLoop({
       ...DEFAULT_LOOP,
@@ -103,6 +135,11 @@ export class NodeController {
 
   get session(): Session | undefined {
     return this.#session;
+  }
+
+  /** Whether members can be probed through the switch. */
+  get isProbing(): boolean {
+    return this.#session !== undefined && this.#role !== "secondary";
   }
 
   get topology(): Topology {
@@ -143,6 +180,7 @@ export class NodeController {
   setTopology(topology: Topology): void {
     this.#topology = topology;
     this.resolver.setTopology(topology);
+    this.checker.setTopology(topology);
     this.#announceNew();
     this.#wantedChanged("topology");
   }
@@ -159,6 +197,7 @@ export class NodeController {
     this.#lastDatapathId = session.features.datapathId;
     this.#adopted = false;
     this.#programmed = false;
+    this.checker.setConnected(false);
     this.#role = "equal";
     if (before) before.close("superseded by a newer connection of the same bridge");
     this.#setState("observing");
@@ -168,6 +207,8 @@ export class NodeController {
     this.#ports = new Map(
       parts.flatMap((p) => (p.type === "port_desc_reply" ? p.ports : [])).map((p) => [p.portNo, p] as const),
     );
+    this.#role = await takePrimary(session);
+    if (this.#session !== session) return;
     session.send(
       {
         type: "flow_monitor_request",
@@ -191,6 +232,7 @@ export class NodeController {
     if (this.#session !== session) return;
     this.#session = undefined;
     this.#lastError = reason;
+    this.checker.setConnected(false);
     this.#setState("disconnected");
     this.#deps.metrics.connected.set({ node: this.node.name }, 0);
   }
@@ -199,6 +241,7 @@ export class NodeController {
     this.#loop.stop();
     this.#announcer.stop();
     this.resolver.stop();
+    this.checker.stop();
   }
 
   handle(message: Message): void {
@@ -232,11 +275,12 @@ export class NodeController {
     );
   }
 
-  /** What the next round would do, from a fresh look at the switch. */
-  async plan(): Promise<Plan> {
+  /** What the next round would do, from a fresh look at the switch; with another topology, what that would change. */
+  async plan(topology: Topology = this.#topology): Promise<Plan> {
     const session = this.#session;
     if (!session) throw new Error("the switch is not connected");
-    return diff(compile(this.desired()), await observe(session));
+    const ports = attach(topology.segments, this.#ports.values()).attached;
+    return diff(compile({ ...this.desired(), ...topology, ports }), await observe(session));
   }
 
   /** Flows of one table or of all, learned and foreign ones included. */
@@ -256,6 +300,7 @@ export class NodeController {
     const observed = await observe(session);
     if (!this.#adopted) {
       this.resolver.adopt(readNeighbours(observed.flows, this.#topology));
+      this.checker.adopt(readServing(observed.flows, this.#topology));
       this.#adopted = true;
     }
     const { desired } = this.#generation;
@@ -280,6 +325,7 @@ export class NodeController {
       return result;
     }
     this.#generation.applied = desired;
+    this.#events.reconciled(changes, reasons, isDrift);
     if (isDrift) {
       this.#driftRepaired += changes;
       this.#deps.metrics.drift.inc({ node: this.node.name }, changes);
@@ -289,6 +335,8 @@ export class NodeController {
 
   #ended(result: RoundResult): void {
     this.#deps.metrics.rounds.inc({ node: this.node.name, result: result.kind });
+    // A refused change is no reason to stop looking after the members.
+    if (this.#session && result.kind !== "unknown") this.checker.setConnected(true);
     if (result.kind === "steady") {
       this.#lastCheck = Date.now();
       this.#lastError = undefined;
@@ -309,6 +357,7 @@ export class NodeController {
   #setState(state: NodeState): void {
     if (this.#state === state) return;
     this.#state = state;
+    this.#events.state(state, { peer: this.#session?.peer, error: this.#lastError });
     this.#deps.metrics.steady.set({ node: this.node.name }, state === "steady" ? 1 : 0);
   }
 
@@ -362,7 +411,9 @@ export class NodeController {
         this.resolver.portUp(attached.segment);
       }
     }
-    if (wasUp !== up || before?.name !== port.name) this.#wantedChanged(`port ${port.name}`);
+    if (wasUp === up && before?.name === port.name) return;
+    this.#events.port(port.name, up ? "up" : reason === PortReason.delete ? "gone" : "down");
+    this.#wantedChanged(`port ${port.name}`);
   }
 
   /** What the switch has learned to be behind a port that is gone would black-hole its hosts until it ages out. */
@@ -401,15 +452,20 @@ export class NodeController {
     this.#announcer.announce(ownAddresses(this.desired()).filter((a) => segments.has(a.segment)));
   }
 
+  #portName(ofport: number): string {
+    return this.#ports.get(ofport)?.name ?? `port ${ofport}`;
+  }
+
   #conflict(segment: number, what: string): void {
     const name = this.#topology.segments.find((s) => s.id === segment)?.name ?? String(segment);
+    this.#events.conflict(name, what);
     this.#deps.metrics.conflicts.inc({ node: this.node.name, segment: name });
     this.#deps.log.warn({ segment: name }, what);
   }
 
-  #flood(segment: number, frame: Buffer, what: string): void {
-    if (!this.#programmed || this.#role === "secondary") return;
-    this.#session?.sendDroppable(
+  #flood(segment: number, frame: Buffer, what: string): boolean {
+    if (!this.#programmed || this.#role === "secondary" || !this.#session) return false;
+    return this.#session.sendDroppable(
       {
         type: "packet_out",
         bufferId: 0xffff_ffff,
@@ -421,9 +477,9 @@ export class NodeController {
     );
   }
 
-  #packetOut(ofport: number, frame: Buffer, what: string): void {
-    if (this.#role === "secondary") return;
-    this.#session?.sendDroppable(
+  #packetOut(ofport: number, frame: Buffer, what: string): boolean {
+    if (this.#role === "secondary" || !this.#session) return false;
+    return this.#session.sendDroppable(
       {
         type: "packet_out",
         bufferId: 0xffff_ffff,

@@ -16,6 +16,8 @@ export interface PacketInDeps {
   readonly send: (ofport: number, frame: Buffer, what: string) => void;
   /** Somebody uses an address of ours. */
   readonly conflict: (segment: number, what: string) => void;
+  /** A member answers a probe. */
+  readonly probeAnswer: (segment: number, inPort: number, frame: Buffer) => void;
 }
 
 /** What is done with each class of packets that the pipeline sends up. */
@@ -40,6 +42,9 @@ export class PacketInHandlers {
         return;
       case "conflict":
         this.#conflict(packet);
+        return;
+      case "probe":
+        this.#deps.probeAnswer(Number(packet.metadata("reg0")), packet.inPort, packet.frame);
         return;
       default:
     }

@@ -76,23 +76,28 @@ export interface NextHop {
   readonly ip: Ipv4;
 }
 
-/** Every next hop once. */
+/** What decides where a packet leaves. */
+type Routing = Pick<DesiredState, "segments" | "routes">;
+
+/** The segment a packet for `ip` leaves into and whom it is handed to there, by longest prefix; undefined without a route. */
+export const egress = (s: Routing, ip: Ipv4): NextHop | undefined => {
+  let best: (NextHop & { readonly length: number }) | undefined;
+  const consider = (p: Prefix, segment: number, via: Ipv4): void => {
+    if (contains(p, ip) && (best === undefined || p.length > best.length))
+      best = { length: p.length, segment, ip: via };
+  };
+  for (const segment of s.segments) consider(segment.subnet, segment.id, ip);
+  for (const route of s.routes) consider(route.prefix, route.segment, route.via);
+  return best === undefined ? undefined : { segment: best.segment, ip: best.ip };
+};
+
+/** Every next hop once: members, where they are probed, and routers. */
 export const nextHops = (s: DesiredState): readonly NextHop[] => {
   const members = s.loadBalancers.flatMap((lb) => lb.pools.flatMap((p) => p.members));
   const all = [
     ...members.flatMap((m) => (m.segment === undefined ? [] : [{ segment: m.segment, ip: m.ip }])),
+    ...members.flatMap((m) => (m.monitor === undefined ? [] : (egress(s, m.monitor.ip) ?? []))),
     ...s.routes.map((r) => ({ segment: r.segment, ip: r.via })),
   ];
   return [...new Map(all.map((n) => [`${n.segment}/${n.ip}`, n])).values()];
-};
-
-/** The segment a packet for `ip` leaves into, by longest prefix; undefined without a route. */
-export const egressSegment = (s: DesiredState, ip: Ipv4): number | undefined => {
-  let best: { readonly length: number; readonly segment: number } | undefined;
-  const consider = (p: Prefix, segment: number): void => {
-    if (contains(p, ip) && (best === undefined || p.length > best.length)) best = { length: p.length, segment };
-  };
-  for (const segment of s.segments) consider(segment.subnet, segment.id);
-  for (const route of s.routes) consider(route.prefix, route.segment);
-  return best?.segment;
 };

@@ -60,7 +60,7 @@ export interface Segment {
   readonly gateway: Gateway;
   readonly kind: SegmentKind;
   readonly ports: readonly PortRef[];
-  /** The address health probes and ARP requests leave from. It is ours and answers with the gateway's MAC. */
+  /** The address health probes leave from; it is ours and answers with the gateway's MAC. Absent: the gateway's. */
   readonly probe?: { readonly ip: Ipv4 };
   /** Seconds after which an unused learned MAC or client is forgotten: 1…65535, the idle_timeout of `learn`. */
   readonly ageing: number;
@@ -145,6 +145,12 @@ export interface Listener {
   readonly vips?: readonly Ipv4[];
   /** Id of a pool of the same load balancer; absent: as with an empty pool. */
   readonly poolId?: number;
+  /** Networks whose clients are served; absent: all. */
+  readonly allowedSources?: readonly Prefix[];
+  /** Connections at a time; absent: no limit. */
+  readonly connectionLimit?: number;
+  /** Milliseconds of silence after which a connection may be forgotten; absent: as the switch has it. */
+  readonly idleTimeoutMs?: number;
   readonly slotChoice: SlotChoice;
   readonly sessions: SessionKeeping;
   readonly adminUp: boolean;
@@ -168,6 +174,8 @@ export interface Member {
   readonly segment?: number;
   /** Serves only while no ordinary member is eligible. */
   readonly backup: boolean;
+  /** Where it is probed; absent: where it serves. */
+  readonly monitor?: { readonly ip: Ipv4; readonly port: number };
 }
 
 /** An inclusive range of HTTP status codes. */
@@ -214,6 +222,8 @@ export interface Pool {
   readonly algorithm: PoolAlgorithm;
   /** Size of the slot table, a power of two, 64…4096. */
   readonly slots: number;
+  /** "source-ip": all connections of a client go to one member; absent: each connection for itself. */
+  readonly affinity?: "source-ip";
   readonly members: readonly Member[];
   /** Absent: members are believed to be up. */
   readonly healthMonitor?: HealthMonitor;

@@ -1,20 +1,23 @@
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { pino } from "pino";
 import { buildApi } from "../controller/api/server.ts";
+import { EventBus } from "../controller/events.ts";
+import { mergeHealth } from "../controller/health/merge.ts";
 import { makeMetrics } from "../controller/metrics.ts";
 import { NodeController } from "../controller/node.ts";
 import { type Endpoint, listenError, OpenFlowListener } from "../controller/session/listener.ts";
 import type { Session } from "../controller/session/session.ts";
-import type { IdBook } from "../pipeline/ids.ts";
 import type { Health, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
-import { formatErrors } from "./config/errors.ts";
-import { loadTopology } from "./config/topology.ts";
-import { readIds, writeIds } from "./id-file.ts";
+import { DrainFile, withDrains } from "./drains.ts";
+import { type HttpAccess, openAccess } from "./http-access.ts";
+import { webPage } from "./static-files.ts";
+import { TopologyFile } from "./topology-file.ts";
 import { apiSource } from "./views.ts";
 
-export interface DaemonOptions {
+export interface DaemonOptions extends HttpAccess {
   readonly config: string;
   readonly data: string;
   readonly listen: Endpoint;
@@ -30,31 +33,27 @@ export interface Daemon {
 
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
-function saveIds(folder: string, ids: IdBook): void {
-  try {
-    writeIds(folder, ids);
-  } catch (e) {
-    throw new CliError(`--data: cannot write to ${folder}: ${(e as Error).message}`);
-  }
-}
-
 /** Starts everything. Throws CliError with a sentence for the operator when something cannot be had. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await mkdir(options.data, { recursive: true }).catch((e: NodeJS.ErrnoException) => {
     throw new CliError(`--data: cannot make folder ${options.data}: ${e.message}`);
   });
-  const loaded = loadTopology(options.config, readIds(options.data));
-  if (!loaded.ok) throw new CliError(formatErrors(loaded.errors), 2);
-  let { topology, ids } = loaded;
-  saveIds(options.data, ids);
-  let reloadError: string | null = null;
-
+  const file = new TopologyFile(options.config, options.data);
+  const access = openAccess(options);
   const log = pino({ level: options.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const metrics = makeMetrics();
+  const events = new EventBus();
   const startedAt = Date.now();
-  const health = new Map<number, Health>();
+  const drains = new DrainFile(join(options.data, "drains.json"));
+  /** As it is in force. */
+  let topology = withDrains(file.topology, drains.drains);
 
   const nodes = new Map<string, NodeController>();
+  const health = (): ReadonlyMap<number, Health> =>
+    mergeHealth([...nodes.values()].map((n) => ({ connected: n.isProbing, health: n.checker.health() })));
+  const healthChanged = (reason: string): void => {
+    for (const n of nodes.values()) n.touch(reason);
+  };
   const makeNodes = (to: Topology): void => {
     for (const node of to.nodes) {
       const known = nodes.get(node.name);
@@ -62,7 +61,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       else {
         known?.stop();
         known?.session?.close("the topology names another datapath now");
-        nodes.set(node.name, new NodeController(node, to, { log, metrics, health: () => health }));
+        nodes.set(
+          node.name,
+          new NodeController(node, to, { log, metrics, health, healthChanged, publish: events.publish }),
+        );
       }
     }
     for (const [name, controller] of nodes) {
@@ -72,7 +74,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       nodes.delete(name);
     }
   };
-  makeNodes(topology);
+  const apply = (): void => {
+    topology = withDrains(file.topology, drains.drains);
+    makeNodes(topology);
+  };
+  apply();
+  const topologyChanged = (how: string): void => {
+    log.info(`topology ${how}`);
+    events.publish({ kind: "topology", level: "info", text: `topology ${how}`, data: { error: null } });
+    apply();
+  };
 
   const nodeOf = (session: Session): NodeController | undefined => {
     const { datapathId } = session.features;
@@ -105,21 +116,54 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     log,
   );
 
-  const openflow = await listener.listen(options.listen);
+  const stopNodes = (): void => {
+    for (const n of nodes.values()) n.stop();
+  };
+  const openflow = await listener.listen(options.listen).catch((e: unknown) => {
+    stopNodes();
+    throw e;
+  });
   const source = apiSource({
     version,
     startedAt,
     openflow: `${openflow.host}:${openflow.port}`,
-    config: options.config,
-    reloadError: () => reloadError,
+    file,
     nodes: () => [...nodes.values()],
     topology: () => topology,
-    health: () => health,
+    proposed: (text) => withDrains(file.parse(text).topology, drains.drains),
+    health,
+    drain: (member, drain, who) => {
+      drains.set(member.uuid, drain, file.topology);
+      const text = `member ${member.name} is ${drain ? "draining" : "enabled"}`;
+      log.info({ who }, text);
+      events.publish({
+        kind: "drain",
+        level: "info",
+        text: `${text} (${who})`,
+        data: { member: member.name, drain, who },
+      });
+      apply();
+    },
+    replaceTopology: (text, who) => {
+      file.replace(text);
+      topologyChanged(`replaced by ${who}`);
+    },
   });
-  const api = buildApi(source, metrics.registry, log.child({ part: "http" }, { level: "warn" }));
+  const page = webPage();
+  const api = buildApi(source, metrics.registry, log.child({ part: "http" }, { level: "warn" }), {
+    version,
+    events,
+    access: { ...access.options, publish: events.publish },
+    ...(access.tls === undefined ? {} : { tls: access.tls }),
+    more: (app) => {
+      page.routes(app);
+      app.get("/", { config: { open: true } }, async (request, reply) => page.page(request, reply));
+    },
+  });
   try {
     await api.listen({ host: options.http.host, port: options.http.port });
   } catch (e) {
+    stopNodes();
     await listener.close();
     throw listenError(e as NodeJS.ErrnoException, options.http, "HTTP");
   }
@@ -127,28 +171,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   return {
     reload: () => {
-      const next = loadTopology(options.config, ids);
-      if (!next.ok) {
-        reloadError = formatErrors(next.errors);
-        log.error(`topology not reloaded, the old one stays in force:\n${reloadError}`);
+      const problem = access.reload(api);
+      if (problem !== undefined) log.error(`the old tokens and certificate stay in force: ${problem}`);
+      if (file.reload()) {
+        topologyChanged("reloaded");
         return;
       }
-      try {
-        saveIds(options.data, next.ids);
-      } catch (e) {
-        reloadError = (e as Error).message;
-        log.error(`topology not reloaded, the old one stays in force: ${reloadError}`);
-        return;
-      }
-      reloadError = null;
-      ({ topology, ids } = next);
-      makeNodes(topology);
-      log.info("topology reloaded");
+      const text = `topology not reloaded, the old one stays in force:\n${file.reloadError}`;
+      log.error(text);
+      events.publish({ kind: "topology", level: "warn", text, data: { error: file.reloadError } });
     },
     stop: async () => {
       log.info("stopping; switches keep forwarding");
-      for (const n of nodes.values()) n.stop();
+      stopNodes();
       await api.close();
+      access.close();
       await listener.close();
     },
   };

@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type IdBook, noIdBook } from "../pipeline/ids.ts";
 import { CliError } from "./cli/command.ts";
+import { replaceFile } from "./replace-file.ts";
 
 const NAME = "ids.json";
 type Stored = Record<keyof IdBook, { readonly ids: Record<string, number>; readonly last: number }>;
@@ -39,19 +40,5 @@ export function writeIds(folder: string, book: IdBook): void {
   const stored = Object.fromEntries(
     Object.entries(book).map(([kind, { ids, last }]) => [kind, { ids: Object.fromEntries(ids), last }]),
   );
-  const path = join(folder, NAME);
-  const fd = openSync(`${path}.new`, "w", 0o600);
-  try {
-    writeSync(fd, `${JSON.stringify(stored)}\n`);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(`${path}.new`, path);
-  const dir = openSync(dirname(path), "r");
-  try {
-    fsyncSync(dir);
-  } finally {
-    closeSync(dir);
-  }
+  replaceFile(join(folder, NAME), `${JSON.stringify(stored)}\n`);
 }

@@ -1,9 +1,22 @@
 #!/usr/bin/env node
 import { CliError, type Command, commandHelp, type Io, parseCall } from "./cli/command.ts";
+import { connsCommand } from "./cli/conns.ts";
+import { healthCommands } from "./cli/health.ts";
 import { inspectCommands } from "./cli/inspect.ts";
+import { fdbCommand } from "./cli/learned.ts";
+import { metricsCommand } from "./cli/metrics.ts";
 import { serveCommand } from "./cli/serve.ts";
+import { traceCommand } from "./cli/trace.ts";
 
-const COMMANDS: readonly Command[] = [serveCommand, ...inspectCommands];
+const COMMANDS: readonly Command[] = [
+  serveCommand,
+  ...inspectCommands,
+  ...healthCommands,
+  traceCommand,
+  connsCommand,
+  fdbCommand,
+  metricsCommand,
+];
 
 const io: Io = {
   out: (text) => void process.stdout.write(`${text}\n`),

@@ -1,4 +1,5 @@
-import { type ApiSource, BadRequest } from "../controller/api/server.ts";
+import { BadRequest, Conflict } from "../controller/api/refusals.ts";
+import type { ApiSource } from "../controller/api/server.ts";
 import type { FlowView, NeighbourView, PlanView, PortView, SlotsView } from "../controller/api/views.ts";
 import { flowText } from "../controller/flow-text.ts";
 import type { NodeController } from "../controller/node.ts";
@@ -8,20 +9,29 @@ import { compile } from "../pipeline/compile.ts";
 import { parseCookie } from "../pipeline/cookies.ts";
 import { eligibility, healthOf } from "../pipeline/eligibility.ts";
 import { explainer } from "../pipeline/explain.ts";
-import type { Health, Topology } from "../pipeline/model.ts";
+import type { Health, Member, Topology } from "../pipeline/model.ts";
 import { poolLayout, shortDigest } from "../pipeline/slots.ts";
 import { T, tableById, tables } from "../pipeline/tables.ts";
+import { fdbViews } from "./fdb-view.ts";
+import { findMember, healthViews, memberView } from "./health-views.ts";
+import { segmentViews } from "./segment-views.ts";
+import type { TopologyFile } from "./topology-file.ts";
+import { traceView } from "./trace-view.ts";
 
 /** What the views are made from. */
 export interface ViewDeps {
   readonly version: string;
   readonly startedAt: number;
   readonly openflow: string;
-  readonly config: string;
-  readonly reloadError: () => string | null;
+  readonly file: TopologyFile;
   readonly nodes: () => readonly NodeController[];
   readonly topology: () => Topology;
   readonly health: () => ReadonlyMap<number, Health>;
+  /** Drains a member, or ends that; on disk when it returns. */
+  readonly drain: (member: Member, drain: boolean, who: string) => void;
+  /** What a topology file with that text would be in force as. */
+  readonly proposed: (text: string) => Topology;
+  readonly replaceTopology: (text: string, who: string) => void;
 }
 
 /** The daemon as its HTTP API shows it. */
@@ -32,10 +42,11 @@ export function apiSource(deps: ViewDeps): ApiSource {
       version: deps.version,
       uptimeSeconds: (Date.now() - deps.startedAt) / 1000,
       openflow: deps.openflow,
-      topology: deps.config,
-      reloadError: deps.reloadError(),
+      topology: deps.file.path,
+      reloadError: deps.file.reloadError,
       nodes: deps.nodes().map((n) => ({ name: n.node.name, ...n.status() })),
     }),
+    segments: () => segmentViews(deps.topology()),
     ports: () => deps.nodes().flatMap(portViews),
     neighbours: () => deps.nodes().flatMap(neighbourViews),
     flows: async (table) => {
@@ -43,7 +54,19 @@ export function apiSource(deps: ViewDeps): ApiSource {
       return (await Promise.all(deps.nodes().map((n) => flowViews(n, wanted)))).flat();
     },
     slots: async (pool) => await slotViews(deps, pool),
-    plan: async () => await Promise.all(deps.nodes().map(planView)),
+    trace: async (question) => await traceView(deps.nodes(), question),
+    fdb: async (segment) => await fdbViews(deps.nodes(), segment),
+    plan: async () => await Promise.all(deps.nodes().map((n) => planView(n))),
+    topologyText: () => deps.file.text(),
+    setTopologyText: async (text, who) => deps.replaceTopology(text, who),
+    planFor: async (text) => await proposedPlans(deps, deps.proposed(text)),
+    health: (pool) => healthViews(deps, pool),
+    setDrain: async (text, drain, who) => {
+      const member = findMember(deps.topology(), text);
+      if (!drain && !member.adminUp) throw new Conflict(`member ${member.name} is disabled in the topology`);
+      deps.drain(member, drain, who);
+      return memberView(deps, member);
+    },
   };
 }
 
@@ -157,6 +180,7 @@ async function slotViews(deps: ViewDeps, only: string | undefined): Promise<Slot
         poolId: pool.id,
         slots: pool.slots,
         digest: shortDigest(layout),
+        layout,
         members: pool.members.map((m) => {
           const slots = layout.filter((id) => id === m.id).length;
           const counted = counters.get(`${pool.id} ${m.id}`);
@@ -215,9 +239,31 @@ function loadedMember(f: Dumped): number | undefined {
   return undefined;
 }
 
-async function planView(n: NodeController): Promise<PlanView> {
+/** What another topology would change, node by node of both topologies. */
+async function proposedPlans(deps: ViewDeps, topology: Topology): Promise<PlanView[]> {
+  const nodes = deps.nodes();
+  const kept = nodes.filter((n) =>
+    topology.nodes.some((t) => t.name === n.node.name && t.datapathId === n.node.datapathId),
+  );
+  const plans = await Promise.all(kept.map((n) => planView(n, topology)));
+  const without = (names: readonly string[], error: string): PlanView[] =>
+    names.filter((node) => !kept.some((n) => n.node.name === node)).map((node) => ({ node, operations: [], error }));
+  return [
+    ...plans,
+    ...without(
+      topology.nodes.map((n) => n.name),
+      "no switch is connected as this node yet; all of its flows would be new",
+    ),
+    ...without(
+      nodes.map((n) => n.node.name).filter((name) => !topology.nodes.some((t) => t.name === name)),
+      "the topology has this node no more; its switch would be let go of with the flows it has",
+    ),
+  ];
+}
+
+async function planView(n: NodeController, topology?: Topology): Promise<PlanView> {
   try {
-    const plan = await n.plan();
+    const plan = await n.plan(topology);
     const operations = [...plan.before, ...plan.bundle, ...plan.after].map(describeOp);
     return { node: n.node.name, operations, error: null };
   } catch (e) {

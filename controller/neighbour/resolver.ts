@@ -31,6 +31,12 @@ export interface ResolverView extends NeighbourKey {
   readonly queued: number;
 }
 
+/** What is known of a next hop. One whose MAC is given may be behind any port of its segment. */
+export type Lookup =
+  | { readonly kind: "known"; readonly mac: number; readonly ofport?: number }
+  | { readonly kind: "asking" }
+  | { readonly kind: "failed" };
+
 /** Finds the MACs of next hops by ARP through the switch (RFC 826), with {@link NeighbourTable} deciding. */
 export class NeighbourResolver {
   readonly #table = new NeighbourTable();
@@ -73,6 +79,15 @@ export class NeighbourResolver {
       const known = published(nud);
       return known ? [{ segment: key.segment, ip: key.ip, mac: known.mac, ofport: known.port }] : [];
     });
+  }
+
+  /** Whether and how packets can be sent to a next hop. */
+  lookup(key: NeighbourKey): Lookup {
+    const nud = this.#table.get(key);
+    const known = nud && published(nud);
+    if (known) return { kind: "known", mac: known.mac, ofport: known.port };
+    if (nud?.state === "permanent" && nud.mac !== undefined) return { kind: "known", mac: nud.mac };
+    return { kind: nud?.state === "failed" ? "failed" : "asking" };
   }
 
   /**

@@ -3,7 +3,7 @@ import { IP_PROTO } from "./checksum.ts";
 import { ETH_TYPE, ethernetFrame } from "./ethernet.ts";
 import { emitIcmp, type IcmpEcho, icmpLength } from "./icmp.ts";
 import { ipv4Datagram } from "./ipv4.ts";
-import { emitTcp, mssOption, TCP_FLAG, type TcpRepr, tcpLength } from "./tcp.ts";
+import { emitTcp, type TcpRepr, tcpLength } from "./tcp.ts";
 import { emitUdp, type UdpRepr, udpLength } from "./udp.ts";
 
 /** Both ends of a packet on the link and network layer. */
@@ -22,17 +22,7 @@ export interface Path {
   readonly id?: number;
 }
 
-/** Both ends of a TCP probe. */
-export interface TcpPath extends Path {
-  readonly srcPort: number;
-  readonly dstPort: number;
-}
-
 const NOTHING = new Uint8Array(0);
-/** Receive window of a prober: it reads at most one answer. */
-const PROBE_WINDOW = 0xffff;
-/** Fits every link of 1500 bytes. */
-const PROBE_MSS = 1460;
 
 const ipv4Frame = (path: Path, protocol: number, payload: Uint8Array): Buffer =>
   ethernetFrame({
@@ -56,7 +46,7 @@ const ipv4Frame = (path: Path, protocol: number, payload: Uint8Array): Buffer =>
   });
 
 /** A whole frame with a TCP segment. */
-const buildTcpFrame = (path: Path, segment: TcpRepr): Buffer => {
+export const buildTcpFrame = (path: Path, segment: TcpRepr): Buffer => {
   const payload = Buffer.alloc(tcpLength(segment));
   emitTcp(segment, path, payload);
   return ipv4Frame(path, IP_PROTO.tcp, payload);
@@ -75,36 +65,3 @@ export const buildEchoFrame = (path: Path, echo: IcmpEcho): Buffer => {
   emitIcmp(echo, payload);
   return ipv4Frame(path, IP_PROTO.icmp, payload);
 };
-
-const segment = (path: TcpPath, flags: number, fields: Partial<TcpRepr>): Buffer =>
-  buildTcpFrame(path, {
-    srcPort: path.srcPort,
-    dstPort: path.dstPort,
-    seq: 0,
-    ack: 0,
-    flags,
-    window: PROBE_WINDOW,
-    urgent: 0,
-    options: NOTHING,
-    payload: NOTHING,
-    ...fields,
-  });
-
-/** SYN with an MSS option: the first segment of a probe. */
-export const buildTcpSyn = (path: TcpPath, seq: number): Buffer =>
-  segment(path, TCP_FLAG.syn, { seq, options: mssOption(PROBE_MSS) });
-
-/** Bare ACK: ends the handshake and confirms data. */
-export const buildTcpAck = (path: TcpPath, seq: number, ack: number): Buffer =>
-  segment(path, TCP_FLAG.ack, { seq, ack });
-
-/** Data that asks to be delivered at once. */
-export const buildTcpData = (path: TcpPath, seq: number, ack: number, payload: Uint8Array): Buffer =>
-  segment(path, TCP_FLAG.ack | TCP_FLAG.psh, { seq, ack, payload });
-
-/**
- * RST that ends a probe's connection. It carries an ACK as well, so that a peer still in SYN-RECEIVED or
- * SYN-SENT takes it too (RFC 9293 §3.10.7). The window of a reset has no meaning.
- */
-export const buildTcpRst = (path: TcpPath, seq: number, ack: number): Buffer =>
-  segment(path, TCP_FLAG.rst | TCP_FLAG.ack, { seq, ack, window: 0 });

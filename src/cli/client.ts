@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { CliError, type Invocation } from "./command.ts";
 
 /** GETs a path of the daemon's HTTP API and returns its JSON. */
@@ -5,7 +6,34 @@ export async function get<T>(call: Invocation, path: string): Promise<T> {
   return await ask<T>(call, "GET", path);
 }
 
-async function ask<T>(call: Invocation, method: string, path: string): Promise<T> {
+/** POSTs to a path of the daemon's HTTP API, without a body, and returns the JSON of the answer. */
+export async function post<T>(call: Invocation, path: string): Promise<T> {
+  return await ask<T>(call, "POST", path);
+}
+
+/** GETs a path that answers with plain text. */
+export async function getText(call: Invocation, path: string): Promise<string> {
+  const { base, response, text } = await send(call, "GET", path);
+  if (response.ok) return text;
+  throw new CliError(`${base} is not this daemon: ${path} answers ${response.status}`);
+}
+
+/** The token for the daemon, from `--token-file` or LBCTL_TOKEN_FILE. It is not an argument: those are seen by all. */
+function tokenHeader(call: Invocation): Record<string, string> {
+  const path = (call.values["token-file"] as string | undefined) ?? process.env["LBCTL_TOKEN_FILE"];
+  if (path === undefined || path === "") return {};
+  let token: string;
+  try {
+    token = readFileSync(path, "utf8").trim();
+  } catch (e) {
+    throw new CliError(`--token-file: ${path} cannot be read: ${(e as NodeJS.ErrnoException).code ?? "error"}`, 2);
+  }
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new CliError(`--token-file: ${path} must hold one token and nothing else`, 2);
+  return { authorization: `Bearer ${token}` };
+}
+
+async function send(call: Invocation, method: string, path: string) {
   const base = (call.values["server"] as string | undefined) ?? process.env["LBCTL_SERVER"] ?? "http://127.0.0.1:9876";
   let url: URL;
   try {
@@ -15,12 +43,16 @@ async function ask<T>(call: Invocation, method: string, path: string): Promise<T
   }
   let response: Response;
   try {
-    response = await fetch(url, { method, signal: AbortSignal.timeout(30_000) });
+    response = await fetch(url, { method, headers: tokenHeader(call), signal: AbortSignal.timeout(30_000) });
   } catch (e) {
     const cause = e instanceof Error && e.cause instanceof Error ? e.cause.message : String(e);
     throw new CliError(`no daemon answers at ${base}: ${cause || "connection failed"}`);
   }
-  const text = await response.text();
+  return { base, response, text: await response.text() };
+}
+
+async function ask<T>(call: Invocation, method: string, path: string): Promise<T> {
+  const { base, response, text } = await send(call, method, path);
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -46,11 +46,13 @@ export interface Command {
 /** Options every command that asks the daemon has. */
 export const CLIENT_OPTIONS = {
   server: { type: "string" },
+  "token-file": { type: "string" },
   json: { type: "boolean" },
 } as const satisfies NonNullable<ParseArgsConfig["options"]>;
 
 export const CLIENT_OPTION_HELP: Command["optionHelp"] = [
   ["--server URL", "the daemon's HTTP address (default http://127.0.0.1:9876, or LBCTL_SERVER)"],
+  ["--token-file FILE", "file with the token for it, if it asks for one (or LBCTL_TOKEN_FILE)"],
   ["--json", "JSON for programs instead of a table"],
 ];
 

@@ -12,7 +12,7 @@ import { CLIENT_OPTION_HELP, CLIENT_OPTIONS, type Command, type Invocation } fro
 import { type Column, table } from "./table.ts";
 
 /** A command that shows what one GET answers, as a table or as the JSON itself. */
-function inspector<T>(def: {
+export function inspector<T>(def: {
   readonly name: string;
   readonly summary: string;
   readonly usage?: string;

@@ -31,7 +31,10 @@ export async function cleanUp(root: string): Promise<boolean> {
   const state = readState(root);
   if (state === undefined) return false;
   // `down` in a second terminal: the first one's process takes its lab down itself when asked to.
-  if (state.owner.pid !== process.pid) await terminate(state.owner, 15_000);
+  if (state.owner.pid !== process.pid) {
+    await terminate(state.owner, 15_000);
+    if (readState(root) === undefined) return true;
+  }
   for (const ref of state.processes) await terminate(ref, 5000);
   await killInNamespaces(state.namespaces);
   await removeNetwork(state.namespaces, state.hostLink);

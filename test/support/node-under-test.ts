@@ -3,6 +3,7 @@ import { cpSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { HealthView } from "../../controller/api/views.ts";
 import { describePacket, type PacketDescription } from "../../openflow/packet/describe.ts";
 import { readPcap } from "../../openflow/packet/pcap.ts";
 import { type Daemon, type DaemonOptions, startDaemon, waitSteady } from "../../src/lab/daemon.ts";
@@ -21,7 +22,7 @@ export interface NodeUnderTest {
   end(): Promise<void>;
 }
 
-/** Starts lab NAME and the controller, and waits until the switch is programmed. */
+/** Starts lab NAME and the controller, and waits until the switch is programmed and every member has been judged. */
 export async function startNode(name: string, options: Partial<DaemonOptions> = {}): Promise<NodeUnderTest> {
   const lab = await up({ name });
   try {
@@ -48,6 +49,11 @@ export async function startNode(name: string, options: Partial<DaemonOptions> = 
         await down({ name });
       },
     };
+    await eventually("every member's health is known", 20_000, async () => {
+      const members = (await node.api<readonly HealthView[]>("/v1/health")).flatMap((p) => p.members);
+      return members.some((m) => m.state === "unknown") ? undefined : true;
+    });
+    await waitSteady(daemon.web, 20_000);
     return node;
   } catch (e) {
     keepArtefacts(lab);

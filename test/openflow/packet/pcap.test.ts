@@ -1,8 +1,6 @@
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { buildTcpAck, buildTcpData, buildTcpRst, buildTcpSyn } from "../../../openflow/packet/build.ts";
-import { describePacket } from "../../../openflow/packet/describe.ts";
 import { readPcap, writePcap } from "../../../openflow/packet/pcap.ts";
 import { hex } from "./arbitraries.ts";
 
@@ -59,38 +57,4 @@ describe("pcap files", () => {
     ["another magic", "0a0d0d0a 00000000 00000000 00000000 00000000 00000000"],
     ["23 bytes", "a1b2c3d4 00020004 00000000 00000000 00040000 000000"],
   ])("%s is no pcap file", (_name, text) => expect(readPcap(hex(text))).toBeUndefined());
-});
-
-describe("probe segments", () => {
-  const path = {
-    srcMac: 0x02420a140001,
-    dstMac: 0x02420a140002,
-    src: 0x0a1400fd,
-    dst: 0x0a140002,
-    srcPort: 40_001,
-    dstPort: 8080,
-  };
-  const common = {
-    ethSrc: "02:42:0a:14:00:01",
-    ethDst: "02:42:0a:14:00:02",
-    ipSrc: "10.20.0.253",
-    ipDst: "10.20.0.2",
-    ipTtl: 64,
-    ipDontFragment: true,
-    ipChecksumOk: true,
-    l4ChecksumOk: true,
-    tcpSrc: 40_001,
-    tcpDst: 8080,
-  };
-
-  test.each([
-    ["SYN", buildTcpSyn(path, 0xffffffff), { tcpFlags: 0x02, tcpSeq: 0xffffffff, tcpAck: 0, tcpPayloadLength: 0 }],
-    ["ACK", buildTcpAck(path, 1, 2), { tcpFlags: 0x10, tcpSeq: 1, tcpAck: 2, tcpPayloadLength: 0 }],
-    [
-      "data",
-      buildTcpData(path, 1, 2, Buffer.from("GET")),
-      { tcpFlags: 0x18, tcpSeq: 1, tcpAck: 2, tcpPayloadLength: 3 },
-    ],
-    ["RST", buildTcpRst(path, 1, 2), { tcpFlags: 0x14, tcpSeq: 1, tcpAck: 2, tcpPayloadLength: 0 }],
-  ])("%s", (_name, bytes, fields) => expect(describePacket(bytes)).toMatchObject({ ...common, ...fields }));
 });
