@@ -18,7 +18,7 @@ export interface TraceStepView {
   readonly registers: Readonly<Record<string, string>>;
 }
 
-export interface TracePassView {
+interface TracePassView {
   /** Table it begins in. */
   readonly from: number;
   /** What conntrack found; null for the first pass. */
