@@ -207,6 +207,8 @@ export class NodeController {
     this.#ports = new Map(
       parts.flatMap((p) => (p.type === "port_desc_reply" ? p.ports : [])).map((p) => [p.portNo, p] as const),
     );
+    this.#role = await takePrimary(session);
+    if (this.#session !== session) return;
     session.send(
       {
         type: "flow_monitor_request",

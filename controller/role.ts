@@ -4,10 +4,10 @@ import type { Session } from "./session/session.ts";
 /**
  * Who may write to the switch when several controllers are connected (OF1.3.5 §6.3.6).
  *
- * A connection begins as "equal", which may write. When another controller makes itself primary we become secondary
- * and stop writing; after {@link RETAKE_MS} we make ourselves primary with a newer generation id. A controller that
- * is meant to take over from us would answer with a newer one still; one that has gone away cannot, and the switch does
- * not tell us that it has.
+ * A connection begins as "equal", which may write but is not told when somebody else takes charge; so we make ourselves
+ * primary. When another controller does the same later, the switch makes us secondary and we stop writing; after
+ * {@link RETAKE_MS} we take the role back with a newer generation id. A controller that is meant to follow us would
+ * answer with a newer one still; one that has gone away cannot, and the switch does not tell us that it has.
  */
 export type RoleName = "equal" | "primary" | "secondary";
 

@@ -1,5 +1,6 @@
 /** `ofproto/trace` (ovs-vswitchd(8)): what the switch itself says of a packet, read back into tables, fields and ports. */
 import { type FieldName, fieldByName } from "../openflow/fields.ts";
+import { widenPort } from "../openflow/text/output.ts";
 import { formatValue } from "../openflow/text/value.ts";
 import type { PacketFields } from "../pipeline/simulate/packet.ts";
 import { splitList } from "./ovs-text.ts";
@@ -76,7 +77,7 @@ export const readTrace = (text: string): readonly SwitchPass[] => {
           cookie: BigInt(cookie),
           lines: [],
         });
-      } else if (line.trim() !== "") pass.steps.at(-1)?.lines.push(line.trim());
+      } else if (line.trim() !== "" && !line.startsWith("Megaflow: ")) pass.steps.at(-1)?.lines.push(line.trim());
     }
   }
   return passes.map(({ steps, final, datapathActions }) => ({ steps, final, datapathActions }));
@@ -105,7 +106,7 @@ export const readPortNumbers = (text: string, bridge: string): ReadonlyMap<numbe
     const heading = /^ {2}(\S+):\s*$/.exec(line);
     if (heading) here = heading[1] === bridge;
     const port = /^ {4}\S+ (\d+)\/(\d+):/.exec(line);
-    if (here && port) found.set(Number(port[2]), Number(port[1]));
+    if (here && port) found.set(Number(port[2]), widenPort(Number(port[1])));
   }
   return found;
 };

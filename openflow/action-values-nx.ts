@@ -15,7 +15,7 @@ export interface Resubmit {
 }
 
 /** Sets the tunnel id, in 32 or 64 bits. OVS itself sends set_field for it over 1.3. */
-export type SetTunnel =
+type SetTunnel =
   | { readonly kind: "set_tunnel"; readonly id: number }
   | { readonly kind: "set_tunnel64"; readonly id: bigint };
 
@@ -48,7 +48,7 @@ export interface Pop {
 }
 
 /** Output to the port whose number a field holds. */
-export interface OutputReg {
+interface OutputReg {
   readonly kind: "output_reg";
   readonly src: Subfield;
   readonly maxLen: number;
@@ -57,7 +57,7 @@ export interface OutputReg {
 }
 
 /** Output of the first `maxLen` bytes. */
-export interface OutputTrunc {
+interface OutputTrunc {
   readonly kind: "output_trunc";
   readonly port: number;
   readonly maxLen: number;
@@ -139,7 +139,7 @@ export interface Learn {
 }
 
 /** Shortens the flow's timeouts once TCP FIN or RST is seen. Seconds. */
-export interface FinTimeout {
+interface FinTimeout {
   readonly kind: "fin_timeout";
   readonly idleTimeout: number;
   readonly hardTimeout: number;
@@ -152,14 +152,14 @@ export interface Note {
 }
 
 /** The instruction's Nicira twin, for where only actions go. OVS refuses it in OpenFlow 1.3 action lists. */
-export interface WriteMetadataAction {
+interface WriteMetadataAction {
   readonly kind: "write_metadata";
   readonly metadata: bigint;
   readonly mask: bigint;
 }
 
 /** Clause `clause` (from 1) of `nClauses` of conjunctive match `id`. */
-export interface Conjunction {
+interface Conjunction {
   readonly kind: "conjunction";
   readonly id: number;
   readonly clause: number;
@@ -228,7 +228,7 @@ export interface CheckPktLarger {
 }
 
 /** Removes a tunnel metadata option. */
-export interface DeleteField {
+interface DeleteField {
   readonly kind: "delete_field";
   readonly field: FieldName;
 }
@@ -249,7 +249,7 @@ export interface Encap {
 }
 
 /** Takes the outermost header off. `packetType` 0xfffe lets the switch derive what is left. */
-export interface Decap {
+interface Decap {
   readonly kind: "decap";
   readonly packetType: number;
 }

@@ -21,7 +21,7 @@ export interface GroupAction {
 }
 
 /** Sets the queue of later outputs (OF1.3.5 §7.2.5). */
-export interface SetQueue {
+interface SetQueue {
   readonly kind: "set_queue";
   readonly queueId: number;
 }
@@ -58,19 +58,19 @@ export type Plain = Each<
  * Takes one from the TTL or hop limit; at 0 the packet goes to the controllers (OF1.3.5 §7.2.5). `ids` names the
  * controllers (ovs-actions(7), `dec_ttl(id…)`); without it, those with id 0.
  */
-export interface DecTtl {
+interface DecTtl {
   readonly kind: "dec_ttl";
   readonly ids?: readonly number[];
 }
 
 /** Sets the TTL or hop limit (OF1.3.5 §7.2.5, OFPAT_SET_NW_TTL; ovs-ofctl calls it mod_nw_ttl). */
-export interface ModNwTtl {
+interface ModNwTtl {
   readonly kind: "mod_nw_ttl";
   readonly ttl: number;
 }
 
 /** Sets the TTL of the outermost MPLS label (OF1.3.5 §7.2.5). */
-export interface SetMplsTtl {
+interface SetMplsTtl {
   readonly kind: "set_mpls_ttl";
   readonly ttl: number;
 }
@@ -82,7 +82,7 @@ export type Tag = Each<"push_vlan" | "push_mpls" | "pop_mpls" | "push_pbb", { re
  * The actions of OpenFlow 1.1 that `set_field` has replaced. OVS still takes them over 1.3 and prints them so, though it
  * sends set_field itself, and so does the encoder here. Only mod_tp_* stay, whose field depends on the match.
  */
-export type LegacyAction =
+type LegacyAction =
   | { readonly kind: "set_vlan_vid"; readonly vid: number }
   | { readonly kind: "set_vlan_pcp"; readonly pcp: number }
   | Each<"mod_dl_src" | "mod_dl_dst" | "mod_nw_src" | "mod_nw_dst", { readonly address: number }>

@@ -1,15 +1,17 @@
 /** Short ways to define the variants of the action list. */
 import type { Action } from "./action-values.ts";
 import { type Codec, need, type Span, takeBuffer, type Writer } from "./schema/codec.ts";
-import { type Fields, layout, type Shape } from "./schema/struct.ts";
+import { type Fields, type Layout, layout, type Shape } from "./schema/struct.ts";
 import { EXPERIMENTER_TYPE, type Variant } from "./schema/tlv.ts";
 
-export const NICIRA = 0x2320;
-export const ONF = 0x4f4e4600;
+const NICIRA = 0x2320;
+const ONF = 0x4f4e4600;
 
 type Kind = Action["kind"];
 /** The value of a kind, without its discriminant. */
-export type Body<K extends Kind> = Omit<Extract<Action, { readonly kind: K }>, "kind">;
+export type Body<K extends Kind> = Omit<Valued<K>, "kind">;
+/** The value of a kind. */
+export type Valued<K extends Kind> = Extract<Action, { readonly kind: K }>;
 /** Checks bytes `[at, end)` of a body whose lengths are proven; throws {@link DecodeError}. */
 export type Check = (b: Buffer, at: number, end: number) => void;
 
@@ -31,7 +33,8 @@ export function action<K extends Kind, F extends Fields>(
     readonly writtenAs?: (v: Body<K>) => Action;
   } = {},
 ): Variant<K, Body<K>> {
-  const body = layout<F>(fields, ["kind", kind]);
+  // The parameter's constraint has proven that the layout's value is the kind's; only unresolved generics hide it.
+  const body = layout<F>(fields, ["kind", kind]) as unknown as Layout<Body<K>>;
   const { check, when, writtenAs } = options;
   return {
     kind,
@@ -41,9 +44,6 @@ export function action<K extends Kind, F extends Fields>(
     ...(writtenAs ? { writtenAs } : {}),
     body: {
       ...body,
-      // The parameter's constraint has proven that the layout's value is the kind's; only unresolved generics hide it.
-      write: body.write as unknown as (w: Writer, v: Body<K>) => void,
-      lift: body.lift as unknown as (raw: unknown) => Body<K>,
       fence: check
         ? (b, at, end) => {
             const next = body.fence(b, at, end);
@@ -64,7 +64,7 @@ export function customAction<K extends Kind>(
     readonly min: number;
     readonly max?: number;
     readonly write: (w: Writer, v: Body<K>) => void;
-    readonly read: (b: Buffer) => Body<K>;
+    readonly read: (b: Buffer, at: number, end: number) => Valued<K>;
     readonly check: Check;
     readonly text: (v: Body<K>) => string;
     readonly when?: (v: Body<K>) => boolean;
@@ -86,7 +86,11 @@ export function customAction<K extends Kind>(
           "_body",
           span.kind === "eof" ? { eof: true } : { eof: false, bytes: (self) => (self["_l"] as number) - span.header },
         ),
-      lift: (raw) => ({ kind, ...read((raw as { _body: Buffer })._body) }),
+      lift: (raw) => {
+        const { _body: b } = raw as { _body: Buffer };
+        return read(b, 0, b.length);
+      },
+      read,
       fence: (b, at, end) => {
         need(at, min, end, "OFPBAC_BAD_LEN");
         if (max !== undefined) need(0, end - at, max, "OFPBAC_BAD_LEN");
@@ -110,7 +114,9 @@ export function words<T extends string>(table: Readonly<Record<T, number>>) {
 /** A codec that shows another value than the one on the wire. */
 export const mapped = <W, V>(codec: Codec<W>, toWire: (v: V) => W, fromWire: (w: W) => V): Codec<V> => {
   const { lift } = codec;
+  const { at: direct } = codec;
   return {
+    ...(direct ? { at: (b, at, end) => fromWire(direct(b, at, end)) } : {}),
     size: codec.size,
     fixed: codec.fixed,
     write: (w, v) => codec.write(w, toWire(v)),

@@ -44,9 +44,10 @@ const resubmit = (subtype: number, form: Form, when: (v: Body<"resubmit">) => bo
       w.writeUInt8(0);
       w.writeUInt16BE(0);
     },
-    read: (b) => ({
-      inPort: widenPort(b.readUInt16BE(0)),
-      table: form.portOnly ? CURRENT_TABLE : b.readUInt8(2),
+    read: (b, at) => ({
+      kind: "resubmit",
+      inPort: widenPort(b.readUInt16BE(at)),
+      table: form.portOnly ? CURRENT_TABLE : b.readUInt8(at + 2),
       ...form,
     }),
     check: (b, at, end) => {
@@ -72,11 +73,12 @@ const writeSample = (w: Writer, v: Body<"sample">): void => {
   w.writeUInt16BE(v.probability);
   for (const n of [v.collectorSetId, v.obsDomainId, v.obsPointId]) w.writeUInt32BE(n);
 };
-const readSample = (b: Buffer): Omit<Sample, "kind"> => ({
-  probability: b.readUInt16BE(0),
-  collectorSetId: b.readUInt32BE(2),
-  obsDomainId: b.readUInt32BE(6),
-  obsPointId: b.readUInt32BE(10),
+const readSample = (b: Buffer, at: number): Sample => ({
+  kind: "sample",
+  probability: b.readUInt16BE(at),
+  collectorSetId: b.readUInt32BE(at + 2),
+  obsDomainId: b.readUInt32BE(at + 6),
+  obsPointId: b.readUInt32BE(at + 10),
 });
 const checkProbability = (b: Buffer, at: number): void => {
   if (b.readUInt16BE(at) === 0) throw new DecodeError("OFPBAC_BAD_ARGUMENT", at, "a probability of 0");
@@ -101,7 +103,7 @@ const samples = [
       w.writeUInt16BE(0);
       w.writeUInt32BE(0);
     },
-    read: (b) => ({ ...readSample(b), samplingPort: widenPort(b.readUInt16BE(14)) }),
+    read: (b, at) => ({ ...readSample(b, at), samplingPort: widenPort(b.readUInt16BE(at + 14)) }),
     check: checkProbability,
     text: sampleText,
     when: (v) => v.direction === undefined,
@@ -116,10 +118,10 @@ const samples = [
       w.writeUInt8(0);
       w.writeUInt32BE(0);
     },
-    read: (b) => ({
-      ...readSample(b),
-      samplingPort: widenPort(b.readUInt16BE(14)),
-      direction: directions[b.readUInt8(16)] ?? "default",
+    read: (b, at) => ({
+      ...readSample(b, at),
+      samplingPort: widenPort(b.readUInt16BE(at + 14)),
+      direction: directions[b.readUInt8(at + 16)] ?? "default",
     }),
     check: (b, at, end) => {
       mustBeZero(b, at + 17, end);
@@ -138,7 +140,7 @@ const note = customAction(nx(8), "note", {
     w.writeBuffer(v.data);
     for (let i = v.data.length; i < 6; i++) w.writeUInt8(0);
   },
-  read: (b) => ({ data: b }),
+  read: (b, at, end) => ({ kind: "note", data: b.subarray(at, end) }),
   check: () => undefined,
   text: (v) => `note:${dotted(v.data)}`,
 });
@@ -151,7 +153,10 @@ const decTtlIds = customAction(nx(21), "dec_ttl", {
     w.writeUInt32BE(0);
     for (const id of ids) w.writeUInt16BE(id);
   },
-  read: (b) => ({ ids: Array.from({ length: b.readUInt16BE(0) }, (_, i) => b.readUInt16BE(6 + 2 * i)) }),
+  read: (b, at) => ({
+    kind: "dec_ttl",
+    ids: Array.from({ length: b.readUInt16BE(at) }, (_, i) => b.readUInt16BE(at + 6 + 2 * i)),
+  }),
   check: (b, at, end) => {
     mustBeZero(b, at + 2, at + 6);
     if (at + 6 + 2 * b.readUInt16BE(at) > end) throw new DecodeError("OFPBAC_BAD_LEN", at, "no room for the ids");
@@ -194,7 +199,12 @@ export const nxVariants = [
       w.writeUInt8(v.nClauses);
       w.writeUInt32BE(v.id);
     },
-    read: (b) => ({ id: b.readUInt32BE(2), clause: b.readUInt8(0) + 1, nClauses: b.readUInt8(1) }),
+    read: (b, at) => ({
+      kind: "conjunction",
+      id: b.readUInt32BE(at + 2),
+      clause: b.readUInt8(at) + 1,
+      nClauses: b.readUInt8(at + 1),
+    }),
     check: (b, at) => {
       const n = b.readUInt8(at + 1);
       if (n < 2 || n > 64 || b.readUInt8(at) >= n) {

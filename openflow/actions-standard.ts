@@ -24,7 +24,7 @@ const absent = <K extends Kind<Plain>>(type: number, kind: K) =>
   customAction(type, kind, {
     min: 4,
     write: (w) => w.writeUInt32BE(0),
-    read: () => ({}) as never,
+    read: () => ({ kind }) as never,
     check: (_b, at, end) => {
       if (end - at !== 4) throw new DecodeError("OFPBAC_BAD_TYPE", at, `${kind} of ${end - at + 4} bytes`);
     },

@@ -4,7 +4,7 @@ import { type Body, customAction, nx, words } from "./action-variant.ts";
 import { shortPort } from "./actions-nx.ts";
 import { DecodeError } from "./errors.ts";
 import type { Writer } from "./schema/codec.ts";
-import { checkTarget, fieldOfWord, mustBeZero, type Subfield, targetBits } from "./subfield.ts";
+import { checkTarget, fieldOfWord, mustBeZero, readBits, targetBits } from "./subfield.ts";
 import { isOutputPort, widenPort } from "./text/output.ts";
 import { formatPort } from "./text/ports.ts";
 import { formatSubfield } from "./text/subfield.ts";
@@ -32,14 +32,6 @@ export const bundleAlgorithms = words<Bundle["algorithm"]>({ active_backup: 0, h
 const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError =>
   new DecodeError(code, at, detail);
 
-/** Reads the 6 bytes of {@link targetBits}. */
-const readBits = (b: Buffer, at: number): Subfield => {
-  const packed = b.readUInt16BE(at);
-  const def = fieldOfWord(b.readUInt32BE(at + 2));
-  if (!def) throw bad(at, "unknown field", "OFPBAC_BAD_SET_TYPE");
-  return { field: def.name, ofs: packed >> 6, nBits: (packed & 0x3f) + 1 };
-};
-
 const multipath = customAction(nx(10), "multipath", {
   min: 22,
   max: 22,
@@ -53,13 +45,14 @@ const multipath = customAction(nx(10), "multipath", {
     w.writeUInt16BE(0);
     targetBits.write(w, v.dst);
   },
-  read: (b) => ({
-    fields: hashFields.word(b.readUInt16BE(0)) as HashFields,
-    basis: b.readUInt16BE(2),
-    algorithm: multipathAlgorithms.word(b.readUInt16BE(6)) as Multipath["algorithm"],
-    links: b.readUInt16BE(8) + 1,
-    arg: b.readUInt32BE(10),
-    dst: readBits(b, 16),
+  read: (b, at) => ({
+    kind: "multipath",
+    fields: hashFields.word(b.readUInt16BE(at)) as HashFields,
+    basis: b.readUInt16BE(at + 2),
+    algorithm: multipathAlgorithms.word(b.readUInt16BE(at + 6)) as Multipath["algorithm"],
+    links: b.readUInt16BE(at + 8) + 1,
+    arg: b.readUInt32BE(at + 10),
+    dst: readBits(b, at + 16),
   }),
   check: (b, at) => {
     if (!hashFields.word(b.readUInt16BE(at))) throw bad(at, "unknown hash fields");
@@ -94,12 +87,13 @@ function writeBundle(w: Writer, v: Body<"bundle">): void {
   for (const m of v.members) shortPort.write(w, m);
 }
 
-const readBundle = (b: Buffer, loads: boolean): Omit<Bundle, "kind"> => ({
-  fields: hashFields.word(b.readUInt16BE(2)) as HashFields,
-  basis: b.readUInt16BE(4),
-  algorithm: bundleAlgorithms.word(b.readUInt16BE(0)) as Bundle["algorithm"],
-  members: Array.from({ length: b.readUInt16BE(10) }, (_, i) => widenPort(b.readUInt16BE(FIXED + 2 * i))),
-  ...(loads ? { dst: readBits(b, 12) } : {}),
+const readBundle = (b: Buffer, at: number, loads: boolean): Bundle => ({
+  kind: "bundle",
+  fields: hashFields.word(b.readUInt16BE(at + 2)) as HashFields,
+  basis: b.readUInt16BE(at + 4),
+  algorithm: bundleAlgorithms.word(b.readUInt16BE(at)) as Bundle["algorithm"],
+  members: Array.from({ length: b.readUInt16BE(at + 10) }, (_, i) => widenPort(b.readUInt16BE(at + FIXED + 2 * i))),
+  ...(loads ? { dst: readBits(b, at + 12) } : {}),
 });
 
 function checkBundle(b: Buffer, at: number, end: number, loads: boolean): void {
@@ -108,16 +102,18 @@ function checkBundle(b: Buffer, at: number, end: number, loads: boolean): void {
   if (loads && !def) throw bad(at, "unknown field", "OFPBAC_BAD_SET_TYPE");
   if (n * 2 > end - at - FIXED) throw bad(at, `no room for ${n} members`, "OFPBAC_BAD_LEN");
   if (!hashFields.word(b.readUInt16BE(at + 2))) throw bad(at, "unknown hash fields");
-  if (n > MOST_MEMBERS) throw bad(at, `${n} members are too many`);
   if (!bundleAlgorithms.word(b.readUInt16BE(at))) throw bad(at, "unknown algorithm");
-  if (b.readUInt32BE(at + 6) !== PORT_MEMBERS) throw bad(at, "unknown kind of members");
-  mustBeZero(b, at + 18, at + FIXED, "OFPBAC_BAD_ARGUMENT");
   if (loads) {
+    // Open vSwitch looks at no other reserved bytes of this one.
     const packed = b.readUInt16BE(at + 12);
     const width = (packed & 0x3f) + 1;
     if (width < 16) throw bad(at, "a port number needs 16 bits");
     checkTarget(def, packed >> 6, width, at);
-  } else mustBeZero(b, at + 12, at + 18, "OFPBAC_BAD_ARGUMENT");
+  } else {
+    if (n > MOST_MEMBERS) throw bad(at, `${n} members are too many`);
+    if (b.readUInt32BE(at + 6) !== PORT_MEMBERS) throw bad(at, "unknown kind of members");
+    mustBeZero(b, at + 12, at + FIXED, "OFPBAC_BAD_ARGUMENT");
+  }
   for (let i = 0; i < n; i++) {
     const port = widenPort(b.readUInt16BE(at + FIXED + 2 * i));
     if (port === CONTROLLER || (port !== NONE && !isOutputPort(port))) {
@@ -130,7 +126,7 @@ const bundle = (subtype: number, loads: boolean) =>
   customAction(nx(subtype), "bundle", {
     min: FIXED,
     write: writeBundle,
-    read: (b) => readBundle(b, loads),
+    read: (b, at) => readBundle(b, at, loads),
     check: (b, at, end) => checkBundle(b, at, end, loads),
     text: (v) => {
       const members = v.members.map(formatPort).join(",");

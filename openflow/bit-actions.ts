@@ -8,6 +8,7 @@ import {
   definition,
   mustBeZero,
   packBits,
+  readBits,
   readHeader,
   type Subfield,
   sourceBits,
@@ -45,11 +46,12 @@ const moveBody = (before: number, between: number, oxm: boolean): Parameters<typ
       writeHeader(w, v.src.field, oxm);
       writeHeader(w, v.dst.field, oxm);
     },
-    read: (b) => {
-      const [nBits, srcOfs, dstOfs] = numbers(b, 0);
-      const { src, dst } = twoHeaders(b, headers, b.length);
-      const value = { src: { field: src.name, ofs: srcOfs, nBits }, dst: { field: dst.name, ofs: dstOfs, nBits } };
-      return oxm ? { ...value, onf: true } : value;
+    read: (b, at, end) => {
+      const nBits = b.readUInt16BE(at + before);
+      const { src, dst } = twoHeaders(b, at + headers, end);
+      const from = { field: src.name, ofs: b.readUInt16BE(at + before + 2), nBits };
+      const to = { field: dst.name, ofs: b.readUInt16BE(at + before + 4), nBits };
+      return oxm ? { kind: "move", src: from, dst: to, onf: true } : { kind: "move", src: from, dst: to };
     },
     check: (b, at, end) => {
       const [nBits, srcOfs, dstOfs] = numbers(b, at);
@@ -72,9 +74,9 @@ const stack = {
     w.writeUInt16BE(s.nBits);
     fill(w, start);
   },
-  read: (b: Buffer): Subfield => {
-    const { def, next } = readHeader(b, 2, b.length);
-    return { field: def.name, ofs: b.readUInt16BE(0), nBits: b.readUInt16BE(next) };
+  read: (b: Buffer, at: number, end: number): Subfield => {
+    const { def, next } = readHeader(b, at + 2, end);
+    return { field: def.name, ofs: b.readUInt16BE(at), nBits: b.readUInt16BE(next) };
   },
   check: (checkBits: typeof checkSource) => (b: Buffer, at: number, end: number) => {
     const { def, next } = readHeader(b, at + 2, end);
@@ -87,7 +89,7 @@ const push = customAction(nx(27), "push", {
   min: SIZE,
   max: SIZE,
   write: (w, v) => stack.write(w, v.src),
-  read: (b) => ({ src: stack.read(b) }),
+  read: (b, at, end) => ({ kind: "push", src: stack.read(b, at, end) }),
   check: stack.check(checkSource),
   text: (v) => `push:${formatSubfield(v.src)}`,
 });
@@ -96,7 +98,7 @@ const pop = customAction(nx(28), "pop", {
   min: SIZE,
   max: SIZE,
   write: (w, v) => stack.write(w, v.dst),
-  read: (b) => ({ dst: stack.read(b) }),
+  read: (b, at, end) => ({ kind: "pop", dst: stack.read(b, at, end) }),
   check: stack.check(checkTarget),
   text: (v) => `pop:${formatSubfield(v.dst)}`,
 });
@@ -113,7 +115,7 @@ const outputReg = customAction(nx(15), "output_reg", {
     w.writeUInt32BE(0);
     w.writeUInt16BE(0);
   },
-  read: (b) => ({ src: bitsAt(b, fieldAt(b, 2)), maxLen: b.readUInt16BE(6) }),
+  read: (b, at) => ({ kind: "output_reg", src: readBits(b, at), maxLen: b.readUInt16BE(at + 6) }),
   check: (b, at, end) => {
     mustBeZero(b, at + 8, end, "OFPBAC_BAD_ARGUMENT");
     sourceBits.fence(b, at, end);
@@ -132,9 +134,9 @@ const outputReg2 = customAction(nx(32), "output_reg", {
     writeHeader(w, v.src.field);
     fill(w, start);
   },
-  read: (b) => {
-    const { def } = readHeader(b, 4, b.length);
-    return { src: bitsAt(b, def), maxLen: b.readUInt16BE(2), wide: true as const };
+  read: (b, at, end) => {
+    const { def } = readHeader(b, at + 4, end);
+    return { kind: "output_reg", src: bitsAt(b, def, at), maxLen: b.readUInt16BE(at + 2), wide: true };
   },
   check: (b, at, end) => {
     const { def, next } = readHeader(b, at + 4, end);
@@ -145,8 +147,7 @@ const outputReg2 = customAction(nx(32), "output_reg", {
   text: outputRegText,
 });
 
-const bitsAt = (b: Buffer, def: FieldDef<FieldName>, at = 0): Subfield => unpackBits(def, b.readUInt16BE(at));
-const fieldAt = (b: Buffer, at: number): FieldDef<FieldName> => readHeader(b, at, b.length).def;
+const bitsAt = (b: Buffer, def: FieldDef<FieldName>, at: number): Subfield => unpackBits(def, b.readUInt16BE(at));
 
 const checkPktLarger = customAction(nx(49), "check_pkt_larger", {
   min: SIZE,
@@ -158,7 +159,11 @@ const checkPktLarger = customAction(nx(49), "check_pkt_larger", {
     writeHeader(w, v.dst.field);
     fill(w, start);
   },
-  read: (b) => ({ bytes: b.readUInt16BE(0), dst: { field: fieldAt(b, 4).name, ofs: b.readUInt16BE(2), nBits: 1 } }),
+  read: (b, at, end) => ({
+    kind: "check_pkt_larger",
+    bytes: b.readUInt16BE(at),
+    dst: { field: readHeader(b, at + 4, end).def.name, ofs: b.readUInt16BE(at + 2), nBits: 1 },
+  }),
   check: (b, at, end) => {
     const { def, next } = readHeader(b, at + 4, end);
     mustBeZero(b, next, end);
@@ -175,7 +180,7 @@ const deleteField = customAction(nx(50), "delete_field", {
     writeHeader(w, v.field);
     fill(w, start);
   },
-  read: (b) => ({ field: fieldAt(b, 0).name }),
+  read: (b, at, end) => ({ kind: "delete_field", field: readHeader(b, at, end).def.name }),
   check: (b, at, end) => {
     readHeader(b, at, end);
   },

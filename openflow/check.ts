@@ -141,7 +141,7 @@ export const checkList = (list: readonly Action[], outer: Outer): DecodeError | 
 export const checkActions = (list: readonly Action[]): DecodeError | undefined => checkList(list, "list");
 
 /** The flow that instructions belong to. */
-export interface FlowContext {
+interface FlowContext {
   readonly match: Match;
   readonly tableId?: number;
 }

@@ -96,14 +96,14 @@ function write(w: Writer, v: Body<"controller">): void {
 /** `meter_id` that means no meter. */
 const NO_METER = 0xffffffff;
 
-function read(b: Buffer): Omit<Controller, "kind"> {
+function read(b: Buffer, from: number, end: number): Controller {
   let maxLen = WHOLE_PACKET;
   let controllerId = 0;
   let reason: number = ACTION;
   let userdata: Buffer | undefined;
   let pause = false;
   let meterId: number | undefined;
-  eachProperty(b, 6, b.length, (type, at, length) => {
+  eachProperty(b, from + 6, end, (type, at, length) => {
     if (type === Prop.maxLen) maxLen = b.readUInt16BE(at);
     else if (type === Prop.controllerId) controllerId = b.readUInt16BE(at);
     else if (type === Prop.reason) reason = b.readUInt8(at);
@@ -112,6 +112,7 @@ function read(b: Buffer): Omit<Controller, "kind"> {
     else meterId = b.readUInt32BE(at) === NO_METER ? undefined : b.readUInt32BE(at);
   });
   return {
+    kind: "controller",
     maxLen,
     controllerId,
     reason,

@@ -5,7 +5,7 @@ import { type Body, customAction, nx } from "./action-variant.ts";
 import { DecodeError } from "./errors.ts";
 import type { Writer } from "./schema/codec.ts";
 import type { TlvList } from "./schema/tlv.ts";
-import { checkSource, fieldOfWord, packBits, type Subfield, unpackBits, wordOf } from "./subfield.ts";
+import { checkSource, fieldOfWord, packBits, unpackBits, wordOf } from "./subfield.ts";
 import { formatIpv4, formatIpv6 } from "./text/address.ts";
 import { formatSubfield } from "./text/subfield.ts";
 
@@ -39,27 +39,23 @@ function writeCt(w: Writer, v: Body<"ct">, list: TlvList<Action>): void {
   list.write(w, v.actions);
 }
 
-function readZone(b: Buffer): number | Subfield {
-  const word = b.readUInt32BE(2);
-  const packed = b.readUInt16BE(6);
-  if (word === 0) return packed;
-  const def = fieldOfWord(word);
-  if (!def) throw bad(2, "unknown field", "OFPBAC_BAD_SET_TYPE");
-  return unpackBits(def, packed);
-}
-
-function readCt(b: Buffer, list: TlvList<Action>): Omit<Ct, "kind"> {
-  const flags = b.readUInt16BE(0);
-  const table = b.readUInt8(8);
-  const alg = b.readUInt16BE(12);
-  return {
+function readCt(b: Buffer, at: number, end: number, list: TlvList<Action>): Ct {
+  const flags = b.readUInt16BE(at);
+  const word = b.readUInt32BE(at + 2);
+  const packed = b.readUInt16BE(at + 6);
+  const table = b.readUInt8(at + 8);
+  const alg = b.readUInt16BE(at + 12);
+  const zoneField = word === 0 ? undefined : fieldOfWord(word);
+  const value: { -readonly [K in keyof Ct]: Ct[K] } = {
+    kind: "ct",
     commit: (flags & Flag.commit) !== 0,
     force: (flags & Flag.force) !== 0,
-    zone: readZone(b),
-    ...(table === NO_TABLE ? {} : { table }),
-    ...(alg === 0 ? {} : { alg }),
-    actions: b.length > HEAD ? list.decode(b.subarray(HEAD)) : [],
+    zone: zoneField ? unpackBits(zoneField, packed) : packed,
+    actions: list.read(b, at + HEAD, end),
   };
+  if (table !== NO_TABLE) value.table = table;
+  if (alg !== 0) value.alg = alg;
+  return value;
 }
 
 function checkCt(b: Buffer, at: number, end: number, list: TlvList<Action>): void {
@@ -124,62 +120,80 @@ function writeNat(w: Writer, v: Body<"nat">): void {
   if (v.portMax !== undefined) w.writeUInt16BE(v.portMax);
 }
 
-/** Reads a nat whose bytes may be bad: the fence is this function too. */
-function readNat(b: Buffer, at: number, end: number): Omit<Nat, "kind"> {
+/** Which parts go together: none, or a beginning with perhaps an end. */
+const withoutBeginning = (present: number, first: number, last: number): boolean =>
+  (present & last) !== 0 && (present & first) === 0;
+
+const partSize = (present: number): number =>
+  ((present & Range.ipv4) !== 0 ? 4 : 0) +
+  ((present & Range.ipv4Max) !== 0 ? 4 : 0) +
+  ((present & Range.ipv6) !== 0 ? 16 : 0) +
+  ((present & Range.ipv6Max) !== 0 ? 16 : 0) +
+  ((present & Range.port) !== 0 ? 2 : 0) +
+  ((present & Range.portMax) !== 0 ? 2 : 0);
+
+function checkNat(b: Buffer, at: number, end: number): void {
   const flags = b.readUInt16BE(at + 2);
-  const present = b.readUInt16BE(at + 4);
-  const has = (bit: number): boolean => (present & bit) !== 0;
-  const both = (x: number, y: number): boolean => (flags & x) !== 0 && (flags & y) !== 0;
-  if (flags > ALL_NAT_FLAGS || both(NatFlag.src, NatFlag.dst) || both(NatFlag.hash, NatFlag.random)) {
+  const present = b.readUInt16BE(at + 4) & ALL_PARTS;
+  const exclude = (x: number, y: number): boolean => (flags & x) !== 0 && (flags & y) !== 0;
+  if (flags > ALL_NAT_FLAGS || exclude(NatFlag.src, NatFlag.dst) || exclude(NatFlag.hash, NatFlag.random)) {
     throw bad(at, `the flags 0x${flags.toString(16)} do not go together`);
   }
-  let here = at + NAT_HEAD;
-  const take = <T>(size: number, read: (from: number) => T): T => {
-    if (here + size > end) throw bad(here, "no room for the range");
-    here += size;
-    return read(here - size);
-  };
-  const ipv4 = (): number => take(4, (from) => b.readUInt32BE(from));
-  const ipv6 = (): bigint => take(16, (from) => (b.readBigUInt64BE(from) << 64n) | b.readBigUInt64BE(from + 8));
-  const u16 = (): number => take(2, (from) => b.readUInt16BE(from));
-  const atLeast = <T extends NatAddress>(low: T, high: T): T => {
-    if (high < low) throw bad(here, "the range ends before it begins");
-    return high;
-  };
+  const both = (present & (Range.ipv4 | Range.ipv4Max)) !== 0 && (present & (Range.ipv6 | Range.ipv6Max)) !== 0;
+  if (
+    both ||
+    withoutBeginning(present, Range.ipv4, Range.ipv4Max) ||
+    withoutBeginning(present, Range.ipv6, Range.ipv6Max) ||
+    withoutBeginning(present, Range.port, Range.portMax) ||
+    withoutBeginning(present, Range.ipv4 | Range.ipv6, Range.port)
+  ) {
+    throw bad(at, "these parts of a range do not go together");
+  }
+  if (at + NAT_HEAD + partSize(present) > end) throw bad(at, "no room for the range");
+  const { address, addressMax, port, portMax } = readRange(b, at + NAT_HEAD, present);
+  if (address === 0 || address === 0n || port === 0) throw bad(at, "a range that begins with 0");
+  if (address !== undefined && addressMax !== undefined && addressMax < address) throw bad(at, "a range upside down");
+  if (port !== undefined && portMax !== undefined && portMax < port) throw bad(at, "a range upside down");
+}
 
-  let address: NatAddress | undefined;
-  let addressMax: NatAddress | undefined;
-  let port: number | undefined;
-  let portMax: number | undefined;
-  if (has(Range.ipv4)) {
-    if (has(Range.ipv6 | Range.ipv6Max)) throw bad(at, "IPv4 and IPv6 addresses");
-    address = ipv4();
-    if (address === 0) throw bad(at, "the address 0.0.0.0");
-    if (has(Range.ipv4Max)) addressMax = atLeast(address, ipv4());
-  } else if (has(Range.ipv4Max)) throw bad(at, "the end of a range alone");
-  else if (has(Range.ipv6)) {
-    address = ipv6();
-    if (address === 0n) throw bad(at, "the address ::");
-    if (has(Range.ipv6Max)) addressMax = atLeast(address, ipv6());
-  } else if (has(Range.ipv6Max)) throw bad(at, "the end of a range alone");
-  if (has(Range.port)) {
-    if (address === undefined) throw bad(at, "ports without an address");
-    port = u16();
-    if (port === 0) throw bad(at, "port 0");
-    if (has(Range.portMax)) portMax = atLeast(port, u16());
-  } else if (has(Range.portMax)) throw bad(at, "the end of a range alone");
+const ALL_PARTS = 63;
 
-  return {
-    ...((flags & 3) === 0 ? {} : { type: (flags & NatFlag.src) !== 0 ? "src" : "dst" }),
-    ...(address === undefined ? {} : { address }),
-    ...(addressMax === undefined ? {} : { addressMax }),
-    ...(port === undefined ? {} : { port }),
-    ...(portMax === undefined ? {} : { portMax }),
-    ...((flags & NatFlag.persistent) === 0 ? {} : { persistent: true }),
-    ...((flags & (NatFlag.hash | NatFlag.random)) === 0
-      ? {}
-      : { choice: (flags & NatFlag.hash) !== 0 ? "hash" : "random" }),
-  };
+const readIpv6 = (b: Buffer, at: number): bigint => (b.readBigUInt64BE(at) << 64n) | b.readBigUInt64BE(at + 8);
+
+function readRange(b: Buffer, from: number, present: number): NatRange {
+  const value: NatRange = {};
+  let at = from;
+  const v6 = (present & Range.ipv6) !== 0;
+  const size = v6 ? 16 : 4;
+  if ((present & (Range.ipv4 | Range.ipv6)) !== 0) {
+    value.address = v6 ? readIpv6(b, at) : b.readUInt32BE(at);
+    at += size;
+  }
+  if ((present & (Range.ipv4Max | Range.ipv6Max)) !== 0) {
+    value.addressMax = v6 ? readIpv6(b, at) : b.readUInt32BE(at);
+    at += size;
+  }
+  if ((present & Range.port) !== 0) {
+    value.port = b.readUInt16BE(at);
+    at += 2;
+  }
+  if ((present & Range.portMax) !== 0) value.portMax = b.readUInt16BE(at);
+  return value;
+}
+
+type NatRange = { -readonly [K in "address" | "addressMax" | "port" | "portMax"]?: NonNullable<Nat[K]> };
+
+function readNat(b: Buffer, at: number): Nat {
+  const flags = b.readUInt16BE(at + 2);
+  const present = b.readUInt16BE(at + 4);
+  const value: { -readonly [K in keyof Nat]: Nat[K] } = { kind: "nat" };
+  if ((flags & NatFlag.src) !== 0) value.type = "src";
+  else if ((flags & NatFlag.dst) !== 0) value.type = "dst";
+  if (present !== 0) Object.assign(value, readRange(b, at + NAT_HEAD, present));
+  if ((flags & NatFlag.persistent) !== 0) value.persistent = true;
+  if ((flags & NatFlag.hash) !== 0) value.choice = "hash";
+  else if ((flags & NatFlag.random) !== 0) value.choice = "random";
+  return value;
 }
 
 const addressText = (a: NatAddress, withPort: boolean): string =>
@@ -202,15 +216,15 @@ export const ctVariants = (list: () => TlvList<Action>) =>
     customAction(nx(35), "ct", {
       min: HEAD,
       write: (w, v) => writeCt(w, v, list()),
-      read: (b) => readCt(b, list()),
+      read: (b, at, end) => readCt(b, at, end, list()),
       check: (b, at, end) => checkCt(b, at, end, list()),
       text: (v) => ctText(v, list()),
     }),
     customAction(nx(36), "nat", {
       min: NAT_HEAD,
       write: writeNat,
-      read: (b) => readNat(b, 0, b.length),
-      check: readNat,
+      read: readNat,
+      check: checkNat,
       text: natText,
     }),
     customAction(nx(42), "clone", {
@@ -220,7 +234,7 @@ export const ctVariants = (list: () => TlvList<Action>) =>
         w.writeUInt32BE(0);
         list().write(w, v.actions);
       },
-      read: (b) => ({ actions: list().decode(b.subarray(6)) }),
+      read: (b, at, end) => ({ kind: "clone", actions: list().read(b, at + 6, end) }),
       check: (b, at, end) => {
         list().fence(b, at + 6, end);
       },

@@ -69,16 +69,16 @@ export const encapVariants = [
         for (let i = 4 + p.data.length; i % 8 !== 0; i++) w.writeUInt8(0);
       }
     },
-    read: (b) => {
+    read: (b, from, end) => {
       const properties: EncapProperty[] = [];
-      eachProperty(b, HEAD, b.length, (at, length) => {
+      eachProperty(b, from + HEAD, end, (at, length) => {
         properties.push({
           propClass: b.readUInt16BE(at),
           type: b.readUInt8(at + 2),
           data: b.subarray(at + 4, at + length),
         });
       });
-      return { headerSize: b.readUInt16BE(0), packetType: b.readUInt32BE(2), properties };
+      return { kind: "encap", packetType: b.readUInt32BE(from + 2), headerSize: b.readUInt16BE(from), properties };
     },
     check: (b, at, end) => {
       const type = b.readUInt32BE(at + 2);

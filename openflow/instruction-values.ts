@@ -22,7 +22,7 @@ export interface ActionsInstruction {
 }
 
 /** Empties the action set. */
-export interface ClearActions {
+interface ClearActions {
   readonly kind: "clear_actions";
 }
 

@@ -5,8 +5,8 @@ import { DecodeError, EncodeError } from "./errors.ts";
 import type { FieldDef, FieldName } from "./fields.ts";
 import type { Writer } from "./schema/codec.ts";
 import { definition, fieldOfWord, mustBeZero, readHeader, type Subfield, wordOf, writeHeader } from "./subfield.ts";
+import { formatConstant } from "./text/constant.ts";
 import { formatSubfield } from "./text/subfield.ts";
-import { formatValue } from "./text/value.ts";
 
 const bad = (at: number, detail: string, code = "OFPBAC_BAD_ARGUMENT"): DecodeError =>
   new DecodeError(code, at, detail);
@@ -106,16 +106,17 @@ function readSpecs(b: Buffer, from: number, end: number): LearnSpec[] {
   return specs;
 }
 
-function readHead(b: Buffer): Omit<Learn, "kind" | "specs"> {
-  const flags = b.readUInt16BE(14);
+function readHead(b: Buffer, at: number): Omit<Learn, "specs"> {
+  const flags = b.readUInt16BE(at + 14);
   return {
-    table: b.readUInt8(16),
-    priority: b.readUInt16BE(4),
-    cookie: b.readBigUInt64BE(6),
-    idleTimeout: b.readUInt16BE(0),
-    hardTimeout: b.readUInt16BE(2),
-    finIdleTimeout: b.readUInt16BE(18),
-    finHardTimeout: b.readUInt16BE(20),
+    kind: "learn",
+    table: b.readUInt8(at + 16),
+    priority: b.readUInt16BE(at + 4),
+    cookie: b.readBigUInt64BE(at + 6),
+    idleTimeout: b.readUInt16BE(at),
+    hardTimeout: b.readUInt16BE(at + 2),
+    finIdleTimeout: b.readUInt16BE(at + 18),
+    finHardTimeout: b.readUInt16BE(at + 20),
     sendFlowRem: (flags & Flag.sendFlowRem) !== 0,
     deleteLearned: (flags & Flag.deleteLearned) !== 0,
   };
@@ -159,7 +160,7 @@ function specText(spec: LearnSpec): string {
   }
   const def = definition(spec.dst.field);
   if (spec.dst.ofs !== 0 || spec.dst.nBits !== def.bits) return `${dst}=${hex(src)}`;
-  return `${def.name}=${formatValue(def, def.big ? src : Number(src))}`;
+  return `${def.name}=${formatConstant(def, def.big ? src : Number(src))}`;
 }
 
 const hex = (n: bigint): string => (n === 0n ? "0" : `0x${n.toString(16)}`);
@@ -168,18 +169,18 @@ export const learnVariants = [
   customAction(nx(45), "learn", {
     min: HEAD2,
     write,
-    read: (b) => {
-      let next = HEAD2;
+    read: (b, at, end) => {
+      let next = at + HEAD2;
       let resultDst: Subfield | undefined;
-      if (withResult(b, 0)) {
-        const header = readHeader(b, HEAD2, b.length);
+      if (withResult(b, at)) {
+        const header = readHeader(b, next, end);
         next = header.next;
-        resultDst = { field: header.def.name, ofs: b.readUInt16BE(26), nBits: 1 };
+        resultDst = { field: header.def.name, ofs: b.readUInt16BE(at + 26), nBits: 1 };
       }
       return {
-        ...readHead(b),
-        specs: readSpecs(b, next, b.length),
-        limit: b.readUInt32BE(HEAD),
+        ...readHead(b, at),
+        specs: readSpecs(b, next, end),
+        limit: b.readUInt32BE(at + HEAD),
         ...(resultDst ? { resultDst } : {}),
       };
     },
@@ -200,7 +201,7 @@ export const learnVariants = [
   customAction(nx(16), "learn", {
     min: HEAD,
     write,
-    read: (b) => ({ ...readHead(b), specs: readSpecs(b, HEAD, b.length) }),
+    read: (b, at, end) => ({ ...readHead(b, at), specs: readSpecs(b, at + HEAD, end) }),
     check: (b, at, end) => {
       checkHead(b, at, Flag.sendFlowRem | Flag.deleteLearned);
       readSpecs(b, at + HEAD, end);

@@ -7,8 +7,8 @@ import { fieldByNumber } from "./fields.ts";
 import { isRaw, type OxmField, readOxm, writeOxmAs } from "./oxm.ts";
 import { need, u64 } from "./schema/codec.ts";
 import { definition, mustBeZero, targetBits } from "./subfield.ts";
+import { formatConstant } from "./text/constant.ts";
 import { formatSubfield } from "./text/subfield.ts";
-import { formatValue } from "./text/value.ts";
 
 const VLAN_PRESENT = 0x1000;
 
@@ -53,12 +53,15 @@ function badField(b: Buffer, at: number, end: number): DecodeError {
 }
 
 const text = (v: Body<"set_field">): string =>
-  `set_field:${formatValue(definition(v.field), v.value, v.mask)}->${v.field}`;
+  `set_field:${formatConstant(definition(v.field), v.value, v.mask)}->${v.field}`;
+
+const withKind = ({ field, value, mask }: OxmField): SetField =>
+  mask === undefined ? { kind: "set_field", field, value } : { kind: "set_field", field, value, mask };
 
 const setField = customAction(25, "set_field", {
   min: 4,
   write: (w, v) => writeOxmAs(w, v as OxmField, definition(v.field), "oxm"),
-  read: (b) => readOxm(b, 0) as SetField,
+  read: (b, at) => withKind(readOxm(b, at) as OxmField),
   check: (b, at, end) => checkOxm(b, at, end, false),
   text,
   when: (v) => v.mask === undefined,
@@ -73,9 +76,9 @@ const setMasked = customAction(nx(33), "set_field", {
     const whole = mask === def.full && !def.variable;
     writeOxmAs(w, (whole ? exact : v) as OxmField, def, "nxm");
   },
-  read: (b) => {
-    const f = readOxm(b, 0) as OxmField;
-    return { ...f, mask: f.mask ?? definition(f.field).full };
+  read: (b, at) => {
+    const f = readOxm(b, at) as OxmField;
+    return { ...withKind(f), mask: f.mask ?? definition(f.field).full };
   },
   check: (b, at, end) => checkOxm(b, at, end, true),
   text,

@@ -2,10 +2,9 @@
  * Bits of a field, and the two ways in which actions name a field: by an NXM header word of 4 bytes, or by an OXM
  * header that takes 8 bytes when the field belongs to an experimenter.
  */
-import { Parser } from "binary-parser";
 import { DecodeError, EncodeError } from "./errors.ts";
 import { type FieldDef, type FieldName, fieldByName, fieldByNumber } from "./fields.ts";
-import { type Codec, need, type Raw, type Writer } from "./schema/codec.ts";
+import { type Codec, need, type Writer } from "./schema/codec.ts";
 import type { Subfield } from "./text/subfield.ts";
 
 export type { Subfield };
@@ -20,8 +19,15 @@ export function definition(name: FieldName): Def {
   return def;
 }
 
-const isHeaderOf = (def: Def, word: number): boolean =>
-  def.variable || def.headers.some((h) => h.exact === word || h.masked === word);
+const MASKED = 0x100;
+
+/** Whether `word` can stand for the field, with a mask's length if it has the mask bit. */
+function isHeaderOf(def: Def, word: number): boolean {
+  if (def.nxm.exact === word || def.oxm.exact === word) return true;
+  if (!def.variable) return def.headers.some((h) => h.exact === word || h.masked === word);
+  const length = word & 0xff;
+  return ((word & MASKED) === 0 ? length : length / 2) <= def.bytes;
+}
 
 /** The field that a header word of class 0…0xfffe names; as in Open vSwitch the word may have the mask bit. */
 export function fieldOfWord(word: number): Def | undefined {
@@ -58,6 +64,7 @@ export function readHeader(b: Buffer, at: number, end: number): { readonly def: 
   const def = fieldByNumber(word >>> 16, (word >>> 9) & 0x7f, experimenter);
   if (!def || !isHeaderOf(def, word))
     throw new DecodeError("OFPBMC_BAD_FIELD", at, `no field has the header 0x${word.toString(16)}`);
+  if ((word & MASKED) !== 0) throw new DecodeError("OFPBMC_BAD_MASK", at, "a field is named here, without a mask");
   return { def, next };
 }
 
@@ -88,6 +95,13 @@ export const unpackBits = (def: Def, packed: number): Subfield => ({
 
 type Check = typeof checkSource;
 
+/** Reads what {@link sourceBits} and {@link targetBits} write. */
+export function readBits(b: Buffer, at: number): Subfield {
+  const def = fieldOfWord(b.readUInt32BE(at + 2));
+  if (!def) throw new DecodeError("OFPBAC_BAD_SET_TYPE", at, "unknown field");
+  return unpackBits(def, b.readUInt16BE(at));
+}
+
 /** Offset and width, then the header word: 6 bytes. */
 const packed = (check: Check): Codec<Subfield> => ({
   size: 6,
@@ -96,11 +110,9 @@ const packed = (check: Check): Codec<Subfield> => ({
     w.writeUInt16BE(packBits(s));
     w.writeUInt32BE(wordOf(s.field));
   },
-  parser: (p, name) => p.nest(name, { type: new Parser().uint16be("o").uint32be("h") }),
-  lift: (raw) => {
-    const r = raw as Raw;
-    return unpackBits(fieldOfWord(r["h"] as number) as Def, r["o"] as number);
-  },
+  parser: (p, name) => p.buffer(name, { length: 6 }),
+  lift: (raw) => readBits(raw as Buffer, 0),
+  at: readBits,
   fence: (b, at, end) => {
     need(at, 6, end);
     const bits = b.readUInt16BE(at);

@@ -145,6 +145,12 @@ export interface Listener {
   readonly vips?: readonly Ipv4[];
   /** Id of a pool of the same load balancer; absent: as with an empty pool. */
   readonly poolId?: number;
+  /** Networks whose clients are served; absent: all. */
+  readonly allowedSources?: readonly Prefix[];
+  /** Connections at a time; absent: no limit. */
+  readonly connectionLimit?: number;
+  /** Milliseconds of silence after which a connection may be forgotten; absent: as the switch has it. */
+  readonly idleTimeoutMs?: number;
   readonly slotChoice: SlotChoice;
   readonly sessions: SessionKeeping;
   readonly adminUp: boolean;
@@ -216,6 +222,8 @@ export interface Pool {
   readonly algorithm: PoolAlgorithm;
   /** Size of the slot table, a power of two, 64…4096. */
   readonly slots: number;
+  /** "source-ip": all connections of a client go to one member; absent: each connection for itself. */
+  readonly affinity?: "source-ip";
   readonly members: readonly Member[];
   /** Absent: members are believed to be up. */
   readonly healthMonitor?: HealthMonitor;

@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 const root = new URL("..", import.meta.url).pathname;
 
 /**
- * Two projects: `unit` needs nothing but Node; `ovs` needs root and Open vSwitch, starts its own private
- * switch and therefore runs one file at a time.
+ * Three projects: `unit` needs nothing but Node; `ovs` needs root and Open vSwitch, starts its own private
+ * switch and therefore runs one file at a time; `octavia` needs the real Octavia and its client.
  */
 export default defineConfig({
   root,
@@ -26,6 +26,14 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "octavia",
+          include: ["test/octavia/**/*.test.ts"],
+          testTimeout: 60_000,
         },
       },
     ],

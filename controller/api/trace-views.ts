@@ -94,8 +94,8 @@ export interface ConnectionView {
   readonly destination: string;
   /** Who answers. */
   readonly server: string;
-  /** Name of the member that this is; null for others. */
-  readonly member: string | null;
+  /** Names of the members that this is; several when pools share a server. */
+  readonly members: readonly string[];
   /** Which end was translated. */
   readonly nat: "none" | "dnat" | "snat" | "both";
   /** TCP's state in the words of the switch; null for other protocols. */

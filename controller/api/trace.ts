@@ -1,15 +1,14 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifySchemaValidationError } from "fastify";
 import { type Static, Type } from "typebox";
 import type { FdbView, TraceView } from "./trace-views.ts";
 
 const port = (description: string) => Type.Integer({ minimum: 0, maximum: 65_535, description });
-const IPV4 = "^[0-9]{1,3}(\\.[0-9]{1,3}){3}$";
 
 /** What may be asked of `/v1/trace`, as a query or as a body. Either `packet`, or `src` and `dst`. */
 const TraceQuestion = Type.Object(
   {
-    src: Type.Optional(Type.String({ pattern: IPV4, description: "address of the sender" })),
-    dst: Type.Optional(Type.String({ pattern: IPV4, description: "address it sends to" })),
+    src: Type.Optional(Type.String({ description: "address of the sender" })),
+    dst: Type.Optional(Type.String({ description: "address it sends to" })),
     proto: Type.Optional(
       Type.Enum(["tcp", "udp", "icmp"], { description: "tcp with a port, icmp without, unless told" }),
     ),
@@ -39,6 +38,22 @@ const FdbQuestion = Type.Object(
 );
 type FdbQuestion = Static<typeof FdbQuestion>;
 
+/** What is wrong with a question, with the names that may be used. */
+function questionFault([fault]: readonly FastifySchemaValidationError[]): Error {
+  const { additionalProperty, allowedValues } = (fault?.params ?? {}) as {
+    readonly additionalProperty?: string;
+    readonly allowedValues?: readonly string[];
+  };
+  if (additionalProperty !== undefined) {
+    return new Error(
+      `unknown parameter "${additionalProperty}" (allowed: ${Object.keys(TraceQuestion.properties).join(", ")})`,
+    );
+  }
+  const name = fault?.instancePath.slice(1) ?? "";
+  const values = allowedValues === undefined ? (fault?.message ?? "is wrong") : `must be ${allowedValues.join(", ")}`;
+  return new Error(`${name}: ${values}`);
+}
+
 /** What these routes show. */
 export interface TraceSource {
   /** @throws BadRequest for a question that no packet answers to */
@@ -49,10 +64,13 @@ export interface TraceSource {
 
 /** GET and POST `/v1/trace`: a packet's way through the tables. GET `/v1/fdb`: what the switches have learned. */
 export function traceRoutes(app: FastifyInstance, source: TraceSource): void {
-  app.get<{ Querystring: TraceQuestion }>("/v1/trace", { schema: { querystring: TraceQuestion } }, async (request) =>
-    source.trace(request.query),
+  const faults = { schemaErrorFormatter: (errors: FastifySchemaValidationError[]) => questionFault(errors) };
+  app.get<{ Querystring: TraceQuestion }>(
+    "/v1/trace",
+    { schema: { querystring: TraceQuestion }, ...faults },
+    async (request) => source.trace(request.query),
   );
-  app.post<{ Body: TraceQuestion }>("/v1/trace", { schema: { body: TraceQuestion } }, async (request) =>
+  app.post<{ Body: TraceQuestion }>("/v1/trace", { schema: { body: TraceQuestion }, ...faults }, async (request) =>
     source.trace(request.body),
   );
   app.get<{ Querystring: FdbQuestion }>("/v1/fdb", { schema: { querystring: FdbQuestion } }, async (request) =>

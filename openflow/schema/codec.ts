@@ -31,6 +31,11 @@ export interface Codec<T> {
   parser(p: Parser, name: string, take: Take): void;
   /** Value from what the parser left under the field's name; absent when that is the value already. */
   readonly lift?: (raw: unknown) => T;
+  /**
+   * Reads fenced bytes without a generated parser, where that is as simple. A list whose elements can all be read so is:
+   * an element that a parser has first to find costs more than the reading. `end` matters to what takes the rest.
+   */
+  readonly at?: (b: Buffer, at: number, end: number) => T;
   /** Checks the bytes from `at`, which may use none at or after `end`; returns where this thing ends. */
   fence(b: Buffer, at: number, end: number): number;
 }
@@ -56,6 +61,7 @@ function leaf<T>(
   write: (w: Writer, v: T) => void,
   parser: (p: Parser, name: string) => void,
   lift?: (raw: unknown) => T,
+  at?: (b: Buffer, at: number) => T,
 ): Codec<T> {
   return {
     size,
@@ -63,6 +69,7 @@ function leaf<T>(
     write,
     parser,
     ...(lift ? { lift } : {}),
+    ...(at ? { at } : {}),
     fence: (_b, at, end) => {
       need(at, size, end);
       return at + size;
@@ -74,21 +81,29 @@ export const u8: Codec<number> = leaf(
   1,
   (w, v) => w.writeUInt8(v),
   (p, n) => p.uint8(n),
+  undefined,
+  (b, at) => b.readUInt8(at),
 );
 export const u16: Codec<number> = leaf(
   2,
   (w, v) => w.writeUInt16BE(v),
   (p, n) => p.uint16be(n),
+  undefined,
+  (b, at) => b.readUInt16BE(at),
 );
 export const u32: Codec<number> = leaf(
   4,
   (w, v) => w.writeUInt32BE(v),
   (p, n) => p.uint32be(n),
+  undefined,
+  (b, at) => b.readUInt32BE(at),
 );
 export const u64: Codec<bigint> = leaf(
   8,
   (w, v) => w.writeBigUInt64BE(v),
   (p, n) => p.uint64be(n),
+  undefined,
+  (b, at) => b.readBigUInt64BE(at),
 );
 
 /** A 48-bit Ethernet address as a number: exact, since 2^48 < 2^53. */
@@ -97,6 +112,7 @@ export const mac: Codec<number> = leaf(
   (w, v) => writeUint48(w, v),
   (p, n) => p.buffer(n, { length: 6 }),
   (raw) => (raw as Buffer).readUIntBE(0, 6),
+  (b, at) => b.readUIntBE(at, 6),
 );
 
 /** Writes 48 bits most significant first. */

@@ -24,6 +24,8 @@ export interface Layout<T> {
   /** A new value from a parsed object; `kind`, when given, becomes its discriminant. */
   lift(raw: unknown): T;
   fence(b: Buffer, at: number, end: number): number;
+  /** Reads fenced bytes `[at, end)` without a parser; absent where some field needs one. */
+  readonly read?: (b: Buffer, at: number, end: number) => T;
 }
 
 /**
@@ -61,11 +63,14 @@ export function layout<F extends Fields>(fields: F, tag?: readonly [name: string
   if (tag) liftLines.unshift(`${JSON.stringify(tag[0])}: ${JSON.stringify(tag[1])}`);
   const lift = new Function("c", `return (r) => ({ ${liftLines.join(", ")} });`)(codecs) as Layout<Shape<F>>["lift"];
 
+  const read = directReader<Shape<F>>(entries, tag);
+
   return {
     size,
     fixed,
     write,
     lift,
+    ...(read ? { read } : {}),
     parser: (p, span) => {
       let before = 0;
       let known = true;
@@ -107,6 +112,27 @@ export function layout<F extends Fields>(fields: F, tag?: readonly [name: string
       return here;
     },
   };
+}
+
+/** Straight-line code that reads fields of fixed size where they are. */
+function directReader<T>(
+  entries: readonly (readonly [string, AnyCodec | Pad])[],
+  tag: readonly [name: string, value: string] | undefined,
+): Layout<T>["read"] {
+  const lines = tag ? [`${JSON.stringify(tag[0])}: ${JSON.stringify(tag[1])}`] : [];
+  const readers: AnyCodec["at"][] = [];
+  let offset = 0;
+  for (const [name, f] of entries) {
+    if (isPad(f)) {
+      offset += f.pad;
+      continue;
+    }
+    if (!f.at) return undefined;
+    lines.push(`${JSON.stringify(name)}: c[${readers.length}](b, at + ${offset}, end)`);
+    readers.push(f.at);
+    offset += f.size;
+  }
+  return new Function("c", `return (b, at, end) => ({ ${lines.join(", ")} });`)(readers) as Layout<T>["read"];
 }
 
 function writePad(n: number, i: number): string {

@@ -1,6 +1,6 @@
 import { Parser } from "binary-parser";
 import { DecodeError, EncodeError } from "../errors.ts";
-import { type Codec, type Raw, type Take, takeBuffer, type Writer } from "./codec.ts";
+import { type Raw, type Take, takeBuffer, type Writer } from "./codec.ts";
 import { arrayOf } from "./struct.ts";
 import {
   type AnyVariant,
@@ -9,12 +9,14 @@ import {
   type TlvList,
   type TlvRules,
   type Unknown,
+  unknownCode,
+  unknownText,
   type ValueOf,
 } from "./variant.ts";
 
 export {
   EXPERIMENTER_TYPE,
-  experimenterVariant,
+  nested,
   type TlvList,
   type TlvRules,
   type Unknown,
@@ -223,53 +225,71 @@ export function tlvList<const A extends readonly AnyVariant[]>(
     }
   };
 
+  const variantAt = (b: Buffer, here: number, type: number): AnyVariant | undefined => {
+    if (type !== EXPERIMENTER_TYPE || !rules.experimenters) return standard.get(type);
+    const vendor = b.readUInt32BE(here + 4);
+    return SUBTYPED.includes(vendor) ? experimental.get(keyOf(vendor, b.readUInt16BE(here + 8))) : undefined;
+  };
+
+  const readUnknown = (b: Buffer, here: number, type: number, stop: number): Unknown => {
+    if (type !== EXPERIMENTER_TYPE || !rules.experimenters) {
+      return { kind: "unknown", type, body: b.subarray(here + 4, stop) };
+    }
+    const experimenter = b.readUInt32BE(here + 4);
+    if (!SUBTYPED.includes(experimenter)) {
+      return { kind: "unknown", type, experimenter, body: b.subarray(here + 8, stop) };
+    }
+    return {
+      kind: "unknown",
+      type,
+      experimenter,
+      subtype: b.readUInt16BE(here + 8),
+      body: b.subarray(here + 10, stop),
+    };
+  };
+
+  const readDirect = (b: Buffer, at: number, end: number): V[] => {
+    const out: V[] = [];
+    for (let here = at; here < end; ) {
+      const type = b.readUInt16BE(here);
+      const length = b.readUInt16BE(here + 2);
+      const v = variantAt(b, here, type);
+      const read = v?.body.read;
+      out.push(
+        v && read ? (read(b, here + headerSize(v), here + length) as V) : readUnknown(b, here, type, here + length),
+      );
+      here += lengthCoversPadding ? length : padded(length, align);
+    }
+    return out;
+  };
+
   // Compiled on first use: lists refer to each other, so none can be compiled while they are being defined.
   let whole: Parser | undefined;
-  const decode = (b: Buffer): V[] => {
-    fence(b, 0, b.length);
-    return parseFenced(b);
-  };
-  const parseFenced = (b: Buffer): V[] => {
+  const parse = (b: Buffer): V[] => {
     if (b.length === 0) return [];
     whole ??= new Parser().array("v", { type: element(), readUntil: "eof" });
     return (whole.parse(b) as { v: Raw[] }).v.map(liftOne);
   };
+  const direct = variants.every((v) => v.body.read);
+  const read = direct ? readDirect : (b: Buffer, at: number, end: number): V[] => parse(b.subarray(at, end));
 
   return {
     size: 0,
     fixed: false,
     rest: true,
     write,
-    parser: (p: Parser, name: string, take: Take) => arrayOf(p, name, element(), take),
-    lift: (raw) => (raw as Raw[]).map(liftOne),
+    parser: direct ? takeBuffer : (p: Parser, name: string, take: Take) => arrayOf(p, name, element(), take),
+    lift: direct ? (raw) => readDirect(raw as Buffer, 0, (raw as Buffer).length) : (raw) => (raw as Raw[]).map(liftOne),
+    at: read,
     fence,
-    decode,
+    read,
+    decode: (b) => {
+      fence(b, 0, b.length);
+      return read(b, 0, b.length);
+    },
     text: (v) => {
       const { kind } = v as { kind: string };
       return kind === "unknown" ? unknownText(v as Unknown) : (byKind.get(kind) as AnyVariant[])[0]!.text(v);
     },
-  };
-}
-
-function unknownCode(b: Buffer, at: number, codes: NonNullable<TlvRules["unknown"]>): string {
-  if (b.readUInt16BE(at) !== EXPERIMENTER_TYPE) return codes.type;
-  return SUBTYPED.includes(b.readUInt32BE(at + 4)) ? codes.subtype : codes.experimenter;
-}
-
-const unknownText = (u: Unknown): string => `unknown(type=${u.type},body=${u.body.toString("hex")})`;
-
-/**
- * A list inside an element of another list (or of the same: hence the thunk). Its bytes are fenced with the enclosing
- * message, and parsed by a parser of its own only when such an element occurs.
- */
-export function nested<V>(list: () => TlvList<V>): Codec<readonly V[]> {
-  return {
-    size: 0,
-    fixed: false,
-    rest: true,
-    write: (w, v) => list().write(w, v),
-    parser: takeBuffer,
-    lift: (raw) => list().decode(raw as Buffer),
-    fence: (b, at, end) => list().fence(b, at, end),
   };
 }

@@ -1,6 +1,6 @@
 /** What a list of type-length-value elements is made of; {@link tlvList} in `tlv.ts` makes it. */
 import type { DecodeError } from "../errors.ts";
-import type { Codec } from "./codec.ts";
+import { type Codec, takeBuffer } from "./codec.ts";
 import { type Fields, type Layout, layout, type Shape } from "./struct.ts";
 
 /**
@@ -51,17 +51,6 @@ export function variant<K extends string, F extends Fields>(
   return { kind, type, body: layout(fields, ["kind", kind]), text };
 }
 
-/** Defines a variant of an experimenter whose elements have a 16-bit subtype (Nicira, ONF). */
-export function experimenterVariant<K extends string, F extends Fields>(
-  experimenter: number,
-  subtype: number,
-  kind: K,
-  fields: F,
-  text: (v: Shape<F>) => string,
-): Variant<K, Shape<F>> {
-  return { kind, type: EXPERIMENTER_TYPE, experimenter, subtype, body: layout(fields, ["kind", kind]), text };
-}
-
 export interface TlvRules {
   /** Elements begin at multiples of this; 1 when there is no alignment. */
   readonly align: 1 | 4 | 8;
@@ -86,5 +75,33 @@ export interface TlvRules {
 export interface TlvList<V> extends Codec<readonly V[]> {
   /** Decodes a whole buffer; throws {@link DecodeError}. */
   decode(b: Buffer): V[];
+  /** Reads `[at, end)`, which has been fenced. */
+  read(b: Buffer, at: number, end: number): V[];
   text(v: V): string;
+}
+
+/** The OVS error name for the unknown element at `at`. */
+export function unknownCode(b: Buffer, at: number, codes: NonNullable<TlvRules["unknown"]>): string {
+  if (b.readUInt16BE(at) !== EXPERIMENTER_TYPE) return codes.type;
+  return SUBTYPED.includes(b.readUInt32BE(at + 4)) ? codes.subtype : codes.experimenter;
+}
+
+/** Unknown elements have no text of ovs-ofctl's: it refuses them. */
+export const unknownText = (u: Unknown): string => `unknown(type=${u.type},body=${u.body.toString("hex")})`;
+
+/**
+ * A list inside an element of another list (or of the same: hence the thunk). Its bytes are fenced with the enclosing
+ * message, and parsed by a parser of its own only when such an element occurs.
+ */
+export function nested<V>(list: () => TlvList<V>): Codec<readonly V[]> {
+  return {
+    size: 0,
+    fixed: false,
+    rest: true,
+    write: (w, v) => list().write(w, v),
+    parser: takeBuffer,
+    lift: (raw) => list().read(raw as Buffer, 0, (raw as Buffer).length),
+    at: (b, at, end) => list().read(b, at, end),
+    fence: (b, at, end) => list().fence(b, at, end),
+  };
 }

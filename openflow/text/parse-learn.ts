@@ -54,7 +54,7 @@ function nameable(s: Subfield, at: Piece): Subfield {
 
 /** Whether the right side of `=` names bits rather than a value. */
 const namesBits = (text: string): boolean =>
-  text.includes("[") || fieldByName(text) !== undefined || codePointByText(text) !== undefined;
+  /^[a-z_]\w*\[/i.test(text) || fieldByName(text) !== undefined || codePointByText(text) !== undefined;
 
 function matchSpec(item: KeyValue): LearnSpec {
   const key: Piece = { text: item.key, column: item.column };
@@ -71,7 +71,9 @@ function matchSpec(item: KeyValue): LearnSpec {
   const def = definition(dst.field);
   if (dst.nBits !== def.bits) return { kind: "match", dst, src: constant(value, dst) };
   const parsed = parseValue(def, value.text, value.column);
-  if (parsed.mask !== undefined) throw new ParseError(value.column, "learn matches no masked constants", ["VALUE"]);
+  // Flags say a mask of those that exist; together they are the field.
+  const whole = parsed.mask === undefined || (BigInt(parsed.mask) & BigInt(def.valid)) === BigInt(def.valid);
+  if (!whole) throw new ParseError(value.column, "learn matches no masked constants", ["VALUE"]);
   const n = BigInt(parsed.value);
   if (n >> BigInt(def.bits) !== 0n)
     throw new ParseError(value.column, `${value.text} does not fit ${def.bits} bits`, []);

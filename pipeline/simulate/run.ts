@@ -255,10 +255,7 @@ export function runPass<F extends SimulatedFlow>(
       exited = true;
       return;
     }
-    const before = readField(state, "in_port_oxm");
-    if (inPort !== IN_PORT) writeField(state, "in_port_oxm", BigInt(inPort));
-    visit(tableId, depth + 1);
-    writeField(state, "in_port_oxm", before);
+    visit(tableId, depth + 1, inPort === IN_PORT ? undefined : inPort);
   };
 
   /** Runs instructions in the order that OF1.3.5 §5.9 fixes; gives the table of goto_table. */
@@ -274,7 +271,16 @@ export function runPass<F extends SimulatedFlow>(
     return list.find((i) => i.kind === "goto_table")?.tableId;
   };
 
-  const visit = (first: number, depth: number): void => {
+  /** Another ingress port counts for the first look-up only: outputs go by where the packet really came from. */
+  const find = (tableId: number, as: number | undefined): F | undefined => {
+    if (as === undefined) return journey.lookup(tableId, state);
+    const seen = new Map(state);
+    writeField(seen, "in_port_oxm", BigInt(as));
+    return journey.lookup(tableId, seen);
+  };
+
+  const visit = (first: number, depth: number, inPort?: number): void => {
+    let as = inPort;
     for (let next: number | undefined = first; next !== undefined && !exited; ) {
       const tableId: number = next;
       if (++journey.tablesPassed > MAX_STEPS) {
@@ -282,7 +288,8 @@ export function runPass<F extends SimulatedFlow>(
         exited = true;
         return;
       }
-      const flow = journey.lookup(tableId, state);
+      const flow = find(tableId, as);
+      as = undefined;
       const notes: string[] = [];
       const at = steps.length;
       steps.push({ tableId, depth, flow, notes, registers: {} });

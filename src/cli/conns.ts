@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<ConnectionView>[] = [
   { title: "client", cell: (c) => c.client },
   { title: "to", cell: (c) => c.destination },
   { title: "served by", cell: (c) => c.server },
-  { title: "member", cell: (c) => c.member ?? "-" },
+  { title: "member", cell: (c) => c.members.join(",") || "-" },
   { title: "nat", cell: (c) => c.nat },
   { title: "state", cell: (c) => c.state ?? "-" },
   { title: "zone", right: true, cell: (c) => c.zone },
@@ -20,10 +20,16 @@ const COLUMNS: readonly Column<ConnectionView>[] = [
 ];
 
 /** Members' names by "IP:PORT"; none without a daemon, which this command can do without. */
-async function memberNames(call: Invocation): Promise<ReadonlyMap<string, string>> {
+async function memberNames(call: Invocation): Promise<ReadonlyMap<string, readonly string[]>> {
   try {
     const pools = await get<readonly SlotsView[]>(call, "/v1/slots");
-    return new Map(pools.flatMap((p) => p.members.map((m) => [m.address, m.name] as const)));
+    const names = new Map<string, string[]>();
+    for (const { address, name } of pools.flatMap((p) => p.members)) {
+      const known = names.get(address);
+      if (known) known.push(name);
+      else names.set(address, [name]);
+    }
+    return names;
   } catch (e) {
     if (e instanceof CliError) return new Map();
     throw e;
@@ -42,7 +48,7 @@ function wanted(call: Invocation): (c: ConnectionView) => boolean {
   return (c) =>
     (client === undefined || isAt(c.client, client)) &&
     (vip === undefined || isAt(c.destination, vip)) &&
-    (member === undefined || c.member === member || isAt(c.server, member)) &&
+    (member === undefined || c.members.includes(member) || isAt(c.server, member)) &&
     (proto === undefined || c.proto.toUpperCase() === proto) &&
     (state === undefined || c.state === state) &&
     (zone === undefined || String(c.zone) === zone);

@@ -5,20 +5,25 @@ import { tableById } from "../../pipeline/tables.ts";
 const heading = (table: number, name: string, depth: number): string =>
   `${"  ".repeat(depth)}${String(table).padStart(2)} ${name}`;
 
-/** The part of a flow's text behind "table=N, ". */
-const withoutTable = (flow: string): string => flow.replace(/^table=\d+, /, "");
+/** A flow without its table, and without what `learn` is given: that stands at the end. */
+const shortFlow = (flow: string): string => flow.replace(/^table=\d+, /, "").replaceAll(/learn\([^)]*\)/g, "learn(…)");
 
-function stepText(s: TraceStepView): string {
+/** Registers that are not as they were before. */
+const changes = (now: TraceStepView["registers"], before: TraceStepView["registers"]): string[] =>
+  Object.entries(now).flatMap(([r, value]) => (before[r] === value ? [] : [`${r}=${value}`]));
+
+function stepText(s: TraceStepView, before: TraceStepView["registers"]): string {
   const indent = "  ".repeat(s.depth);
-  const registers = Object.entries(s.registers).map(([r, value]) => `${r}=${value}`);
+  const registers = changes(s.registers, before);
+  const details = [
+    ...(s.flow === null ? [] : [shortFlow(s.flow)]),
+    ...s.notes.map((note) => `-> ${note}`),
+    ...(registers.length === 0 ? [] : [registers.join(", ")]),
+  ];
   return [
     `${heading(s.table, s.tableName, s.depth)}: ${s.why}`,
-    ...(s.flow === null ? [] : [`     ${withoutTable(s.flow)}`]),
-    ...s.notes.map((note) => `     -> ${note}`),
-    ...(registers.length === 0 ? [] : [`     ${registers.join(", ")}`]),
-  ]
-    .map((line, i) => (i === 0 ? line : indent + line))
-    .join("\n");
+    ...details.map((line) => `${indent}     ${line}`),
+  ].join("\n");
 }
 
 function outputText({ port, changed }: TraceOutputView): string {
@@ -33,9 +38,15 @@ const packetLines = (view: TraceView): string[] => [
 
 /** The simulated way, a paragraph for each pass, and at the end what became of the packet. */
 export function showTrace(view: TraceView): string {
-  const passes = view.passes.map((p) =>
-    [...(p.conntrack === null ? [] : [`-- back from conntrack, ${p.conntrack}`]), ...p.steps.map(stepText)].join("\n"),
-  );
+  let registers: TraceStepView["registers"] = {};
+  const passes = view.passes.map((p) => {
+    const lines = p.conntrack === null ? [] : [`-- back from conntrack: ${p.conntrack}`];
+    for (const step of p.steps) {
+      lines.push(stepText(step, registers));
+      ({ registers } = step);
+    }
+    return lines.join("\n");
+  });
   const end = [
     ...view.outputs.map(outputText),
     ...view.punts.map((p) => `=> to the controller as "${p.class}": ${p.purpose}`),

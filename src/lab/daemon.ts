@@ -30,6 +30,8 @@ export interface Daemon {
   /** The command that starts such a process by hand. */
   readonly command: string;
   isAlive(): boolean;
+  /** SIGHUP: the topology file is read again. */
+  reload(): void;
   /** SIGTERM, then waits. */
   stop(): Promise<void>;
   /** `kill -9`. */
@@ -66,6 +68,7 @@ export async function startDaemon(lab: Lab, options: DaemonOptions): Promise<Dae
     log,
     command: argv.join(" "),
     isAlive: () => isAlive(ref),
+    reload: () => void signal(ref, "SIGHUP"),
     stop: () => terminate(ref, 10_000),
     async kill() {
       signal(ref, "SIGKILL");

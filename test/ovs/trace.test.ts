@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TraceView } from "../../controller/api/trace-views.ts";
+import type { ConnectionView, FdbView, TraceView } from "../../controller/api/trace-views.ts";
 import { readPortNumbers, readTrace } from "../../controller/switch-trace.ts";
 import { unixctl, vswitchdSocket } from "../../controller/unixctl.ts";
+import { attempt } from "../../src/lab/shell.ts";
 import { disagreements } from "../../src/trace-agreement.ts";
 import { type NodeUnderTest, startNode } from "../support/node-under-test.ts";
 import { describeOvs } from "../support/ovs.ts";
@@ -47,5 +49,97 @@ describeOvs("the simulator and the switch", () => {
       expect(view.unknown).toEqual([]);
       outcome(view);
     });
+  });
+
+  /** Runs lbctl against this node. */
+  const lbctl = async (...args: readonly string[]) => {
+    const program = new URL("../../src/lbctl.ts", import.meta.url).pathname;
+    const env = { LBCTL_SERVER: node.daemon.web, OVS_RUNDIR: node.lab.ovs.env["OVS_RUNDIR"] ?? "" };
+    return await attempt([process.execPath, "--import", "tsx", program, ...args], { env });
+  };
+
+  test("lbctl trace shows each table, what it is for, and where the packet goes", async () => {
+    const { code, stdout } = await lbctl("trace", "192.168.5.13", "192.168.5.21:80");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ 0 ingress: Hosts of pub behind port pub0/m);
+    expect(stdout).toMatch(/^11 slots: Slot \d+ of pool web is with member be\d\.$/m);
+    expect(stdout).toMatch(/^-- back from conntrack: .*192\.168\.5\.21:80 becomes /m);
+    expect(stdout).toMatch(/^=> out of port be\d, with .*tcp_dst=8080$/m);
+  });
+
+  test("lbctl trace --switch asks the switch and finds that the simulation agrees", async () => {
+    const { code, stdout } = await lbctl("trace", "10.20.0.10", "10.20.0.100:80", "--switch");
+    expect(stdout).toMatch(/^10 listeners: tcp,nw_dst=10\.20\.0\.100,tp_dst=80, priority 100$/m);
+    expect(stdout.trimEnd()).toMatch(/the simulation agrees$/);
+    expect(code).toBe(0);
+  });
+
+  test("lbctl trace --switch says so when the switch holds something else", async () => {
+    const args = ["trace", "192.168.5.13", "10.20.0.2", "--switch"];
+    await node.lab.ovs.ofctl("add-flow", node.lab.bridge, "table=15,priority=999,icmp,cookie=0x77,actions=drop");
+    const { code, stdout } = await lbctl(...args);
+    await node.lab.ovs.ofctl("del-flows", node.lab.bridge, "cookie=0x77/-1");
+    expect(stdout).toMatch(/the simulation DIFFERS:/);
+    expect(code).toBe(1);
+    expect((await lbctl(...args)).code).toBe(0);
+  });
+
+  test("lbctl trace --reply follows the answer back to the client, from the VIP", async () => {
+    const { stdout } = await lbctl("trace", "192.168.5.13", "192.168.5.21:80", "--reply", "--json");
+    const view = JSON.parse(stdout) as TraceView;
+    expect(view.outputs).toHaveLength(1);
+    expect(view.outputs[0]).toMatchObject({ port: "pub0", changed: { ip_src: "192.168.5.21", tcp_src: "80" } });
+  });
+
+  test("lbctl conns shows real connections with the member that serves them", async () => {
+    // Neither side says anything, so the connection stays while slow machines start programs.
+    const script = `const s = require("net").connect(80, "192.168.5.21", () => console.log(s.localPort)); setInterval(() => {}, 1e6);`;
+    const child = spawn("ip", ["netns", "exec", node.lab.namespace("client"), process.execPath, "-e", script]);
+    try {
+      const port = await new Promise<string>((resolve) => child.stdout.once("data", (d) => resolve(String(d).trim())));
+      const { stdout } = await lbctl("conns", "--client", `192.168.5.13:${port}`, "--json");
+      const rows = JSON.parse(stdout) as readonly ConnectionView[];
+      expect(rows).toHaveLength(1);
+      const [row] = rows;
+      expect(row).toMatchObject({ destination: "192.168.5.21:80", nat: "dnat", zone: 1, state: "ESTABLISHED" });
+      expect(row?.members.some((m) => /^be[1-4]$/.test(m))).toBe(true);
+      const table = await lbctl("conns", "--member", row?.server ?? "", "--state", "established");
+      expect(table.stdout).toMatch(new RegExp(`^tcp +192\\.168\\.5\\.13:${port} +192\\.168\\.5\\.21:80 `, "m"));
+      expect((await lbctl("conns", "--vip", "9.9.9.9")).stdout).toMatch(/^0 of \d+ connections$/m);
+    } finally {
+      child.kill();
+    }
+  });
+
+  test("lbctl conns says what is wrong with the socket", async () => {
+    const { code, stderr } = await lbctl("conns", "--unixctl", "/nowhere.ctl");
+    expect(code).toBe(1);
+    expect(stderr.trim()).toBe(
+      "lbctl conns: there is no socket /nowhere.ctl: is ovs-vswitchd running on this machine?",
+    );
+  });
+
+  test("lbctl fdb shows who is where, and what was flooded", async () => {
+    await node.lab.attempt("cli2", ["ping", "-c1", "-W1", "10.20.0.77"]);
+    const views = JSON.parse((await lbctl("fdb", "--json")).stdout) as readonly FdbView[];
+    expect(views.map((v) => v.segment)).toEqual(["pub", "p2", "p3"]);
+    const p2 = views.find((v) => v.segment === "p2");
+    expect(p2?.entries.find((e) => e.mac === "02:00:00:14:00:0a")).toMatchObject({
+      port: "cli2",
+      addresses: ["10.20.0.10"],
+      secondsKept: 300,
+    });
+    expect(Number(p2?.floodedPackets)).toBeGreaterThan(0);
+    expect((await lbctl("fdb", "p2")).stdout).toMatch(/^02:00:00:14:00:0a +cli2 +10\.20\.0\.10 /m);
+    expect((await lbctl("fdb", "p9")).stderr).toMatch(/there is no segment "p9" \(segments: pub, p2, p3\)/);
+  });
+
+  test("lbctl metrics prints all, some, or none", async () => {
+    const all = await lbctl("metrics");
+    expect(all.stdout).toMatch(/^# TYPE \w+ counter$/m);
+    const some = JSON.parse((await lbctl("metrics", "flow_mods", "--json")).stdout) as readonly { name: string }[];
+    expect(some.length).toBeGreaterThan(0);
+    expect(some.every((s) => s.name.includes("flow_mods"))).toBe(true);
+    expect((await lbctl("metrics", "no_such_metric")).code).toBe(1);
   });
 });

@@ -82,6 +82,9 @@ export class FakeSwitch {
       case "echo_request":
         this.send({ type: "echo_reply", xid, data: message.data });
         break;
+      case "role_request":
+        this.send({ type: "role_reply", xid, role: message.role === 0 ? 1 : message.role, generationId: 0n });
+        break;
       case "barrier_request":
         this.send({ type: "barrier_reply", xid });
         break;

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { describePacket } from "../../../openflow/packet/describe.ts";
 import { readPcap, writePcap } from "../../../openflow/packet/pcap.ts";
 import { hex } from "./arbitraries.ts";
 
