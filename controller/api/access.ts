@@ -65,14 +65,14 @@ export function guard(app: FastifyInstance, options: AccessOptions): void {
     securityHeaders(reply);
     if (options.loopbackOnly) requireLoopbackName(request.headers.host);
     const open = request.routeOptions.config.open === true;
-    if (!open) requireTurn(requests.take(request.ip));
+    if (!open) requireTurn(reply, requests.take(request.ip));
     if (changes(request)) {
-      requireTurn(changing.take(request.ip));
+      requireTurn(reply, changing.take(request.ip));
       requireSameOrigin(request);
     }
     const tokens = options.tokens?.();
     if (tokens === undefined || open) return;
-    requireTurn(failures.wait(request.ip));
+    requireTurn(reply, failures.wait(request.ip));
     const given = tokenOf(request);
     const principal = given === undefined ? undefined : principalOf(tokens, given);
     if (!principal) {
@@ -116,8 +116,11 @@ function securityHeaders(reply: FastifyReply): void {
   });
 }
 
-function requireTurn(seconds: number): void {
-  if (seconds > 0) throw new TooManyRequests("too many requests; try again later", seconds);
+function requireTurn(reply: FastifyReply, seconds: number): void {
+  if (seconds === 0) return;
+  // Set here, since the API of OpenStack has its own way to say what is wrong.
+  reply.header("retry-after", seconds);
+  throw new TooManyRequests("too many requests; try again later", seconds);
 }
 
 /** `Authorization: Bearer` (RFC 6750) or OpenStack's `X-Auth-Token`. */

@@ -142,8 +142,9 @@ let drawn = "";
 
 function showTopology() {
   const root = $("topology");
-  const width = Math.floor(root.clientWidth);
-  if (width === 0 || known.status === undefined) return;
+  const { paddingLeft, paddingRight } = getComputedStyle(root);
+  const width = Math.floor(root.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight));
+  if (width <= 0 || known.status === undefined) return;
   const picture = {
     nodes: known.status.nodes,
     segments: known.segments,

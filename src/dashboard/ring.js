@@ -1,13 +1,17 @@
 // @ts-check
-/** The slots of a pool as a ring: outside each member's share, inside the slots as they lie. */
+/** The slots of a pool: outside each member's share, inside every slot as it lies, on as many circles as it takes. */
 import { s } from "./dom.js";
 
-const SIZE = 176;
+const SIZE = 208;
 const C = SIZE / 2;
-const SHARE_RADIUS = 78;
-const SHARE_WIDTH = 14;
-const SLOT_RADIUS = 59;
-const SLOT_WIDTH = 16;
+const SHARE_RADIUS = 96;
+const SHARE_WIDTH = 11;
+/** The slots lie between these radii. */
+const OUTER = 86;
+const INNER = 38;
+/** Slots on one circle, if there are so many: more of them could not be told apart. */
+const PER_CIRCLE = 128;
+const MOST_CIRCLES = 8;
 /** Degrees left free between two shares. */
 const GAP = 1.2;
 
@@ -29,13 +33,19 @@ function arc(from, to, radius) {
  */
 export function ring(pool, colours) {
   const { layout, slots } = pool;
+  const circles = Math.min(MOST_CIRCLES, Math.max(1, Math.ceil(slots / PER_CIRCLE)));
+  const perCircle = Math.ceil(slots / circles);
+  const pitch = Math.min(12, (OUTER - INNER) / circles);
   /** @type {Map<number, string[]>} */
   const runs = new Map();
   for (let from = 0; from < layout.length; ) {
     const id = /** @type {number} */ (layout[from]);
+    const circle = Math.floor(from / perCircle);
+    const end = Math.min(layout.length, (circle + 1) * perCircle);
     let to = from + 1;
-    while (to < layout.length && layout[to] === id) to++;
-    const path = arc((from / slots) * 360, (to / slots) * 360, SLOT_RADIUS);
+    while (to < end && layout[to] === id) to++;
+    const degrees = (/** @type {number} */ slot) => ((slot - circle * perCircle) / perCircle) * 360;
+    const path = arc(degrees(from), degrees(to), OUTER - (circle + 0.5) * pitch);
     runs.set(id, [...(runs.get(id) ?? []), path]);
     from = to;
   }
@@ -64,11 +74,11 @@ export function ring(pool, colours) {
       s("path", {
         d: paths.join(""),
         class: `slots c${colours.get(id) ?? 0}`,
-        "stroke-width": SLOT_WIDTH,
+        "stroke-width": Math.max(1, pitch - 0.8),
         "data-member": id,
       }),
     ),
-    s("text", { x: C, y: C - 2, class: "ring-number" }, layout.length === 0 ? 0 : slots),
-    s("text", { x: C, y: C + 15, class: "ring-label" }, layout.length === 0 ? "nobody serves" : "slots"),
+    s("text", { x: C, y: C + 2, class: "ring-number" }, layout.length === 0 ? 0 : slots),
+    s("text", { x: C, y: C + 18, class: "ring-label" }, layout.length === 0 ? "nobody serves" : "slots"),
   );
 }

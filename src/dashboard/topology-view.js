@@ -197,7 +197,14 @@ function rowsOf(segment, { ports, neighbours, health }) {
           .map((n) => n.ip)
           .slice(0, 2)
           .join(" ") || (p.role === "uplink" ? "uplink" : "");
-      const note = p.state !== "up" ? (p.state === "missing" ? "no such port" : "port down") : member ? state : "";
+      const note =
+        p.state !== "up"
+          ? p.state === "missing"
+            ? "no such port"
+            : "port down"
+          : member
+            ? `${member.name === p.name ? "" : `${member.name} · `}${state}`
+            : "";
       return { name: p.name, state, text, note };
     });
   const lost = here

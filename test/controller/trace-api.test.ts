@@ -1,7 +1,8 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
-import { type ApiSource, BadRequest, buildApi } from "../../controller/api/server.ts";
+import { BadRequest } from "../../controller/api/refusals.ts";
+import { type ApiSource, buildApi } from "../../controller/api/server.ts";
 import type { TraceQuestion } from "../../controller/api/trace.ts";
 
 /** An API whose questions are kept. */
@@ -17,7 +18,7 @@ function api() {
       { node: "lb1", segment: segment ?? "all", entries: [], floodedPackets: null, floodedBytes: null },
     ],
   };
-  const app = buildApi(source as ApiSource, new Registry(), pino({ level: "silent" }));
+  const app = buildApi(source as ApiSource, new Registry(), pino({ level: "silent" }), { version: "0" });
   return { app, asked };
 }
 
