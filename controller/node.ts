@@ -68,6 +68,7 @@ export class NodeController {
   #programmed = false;
   #program: Program | undefined;
   #programKeys: ReadonlySet<string> = new Set();
+  #lastSeen: readonly ObservedFlow[] = [];
   #role: RoleName = "equal";
   #retakeAt = 0;
   #errors = new RateLimitedLog();
@@ -283,6 +284,11 @@ export class NodeController {
     return diff(compile({ ...this.desired(), ...topology, ports }), await observe(session));
   }
 
+  /** Our flows as the last look at the switch found them. */
+  get lastSeen(): readonly ObservedFlow[] {
+    return this.#lastSeen;
+  }
+
   /** Flows of one table or of all, learned and foreign ones included. */
   async dump(tableId?: number): Promise<readonly ObservedFlow[]> {
     if (!this.#session) throw new Error("the switch is not connected");
@@ -298,6 +304,7 @@ export class NodeController {
       if (this.#isSecondary()) return { kind: "unknown", reason: "another controller stays primary" };
     }
     const observed = await observe(session);
+    this.#lastSeen = observed.flows;
     if (!this.#adopted) {
       this.resolver.adopt(readNeighbours(observed.flows, this.#topology));
       this.checker.adopt(readServing(observed.flows, this.#topology));

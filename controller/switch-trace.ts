@@ -6,7 +6,7 @@ import type { PacketFields } from "../pipeline/simulate/packet.ts";
 import { splitList } from "./ovs-text.ts";
 
 /** A table in the switch's own account. */
-export interface SwitchStep {
+interface SwitchStep {
   readonly tableId: number;
   /** Match and priority as printed; "" when no flow matched. */
   readonly flow: string;

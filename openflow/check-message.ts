@@ -5,6 +5,7 @@ import { readCtFlush } from "./ct-flush.ts";
 import { DecodeError } from "./errors.ts";
 import type { Message, MessageOfType } from "./messages/all.ts";
 import { EXPERIMENTER_MESSAGE, Experimenter } from "./messages/define.ts";
+import { TlvTableCommand } from "./messages/extension.ts";
 import { FlowCommand } from "./messages/flow.ts";
 import { GROUP_ANY, GroupCommand, GroupType } from "./messages/group.ts";
 import { MeterCommand, MeterFlag } from "./messages/meter.ts";
@@ -31,6 +32,8 @@ const checkPort = (port: number): Check =>
   port < FIRST_RESERVED_10 || port >= Port.max ? undefined : refuse("OFPBAC_BAD_OUT_PORT", `port ${port}`);
 
 const KNOWN_FLAGS = 0x1f;
+const checkFlags = (flags: number): Check =>
+  (flags & ~KNOWN_FLAGS) === 0 ? undefined : refuse("OFPFMFC_BAD_FLAGS", `flags ${flags}`);
 
 function checkFlowMod(m: MessageOfType<"flow_mod">): Check {
   const command =
@@ -40,16 +43,28 @@ function checkFlowMod(m: MessageOfType<"flow_mod">): Check {
     checkMatch(m.match) ??
     checkPort(m.outPort) ??
     checkInstructions(m.instructions) ??
-    ((m.flags & ~KNOWN_FLAGS) === 0 ? undefined : refuse("OFPFMFC_BAD_FLAGS", `flags ${m.flags}`)) ??
+    checkFlags(m.flags) ??
     command ??
     (m.tableId === ALL_TABLES && adds ? refuse("OFPFMFC_BAD_TABLE_ID", "no single table named") : undefined) ??
     checkContext(inOrder(m.instructions), m.match, m.tableId === ALL_TABLES ? undefined : m.tableId)
   );
 }
 
+function checkNxtFlowMod(m: MessageOfType<"nxt_flow_mod">): Check {
+  const [tableId, command] = [m.command >> 8, m.command & 0xff];
+  const list = inOrder(m.instructions);
+  return (
+    checkMatch(m.match) ??
+    checkInstructions(m.instructions) ??
+    checkFlags(m.flags) ??
+    (command > FlowCommand.deleteStrict ? refuse("OFPFMFC_BAD_COMMAND", `command ${command}`) : undefined) ??
+    checkContext(list, m.match, tableId === ALL_TABLES ? undefined : tableId)
+  );
+}
+
 function checkGroupMod(m: MessageOfType<"group_mod">): Check {
   if (m.command > GroupCommand.delete) return refuse("OFPGMFC_BAD_COMMAND", `command ${m.command}`);
-  const error = checkBuckets(m.groupType, m.buckets);
+  const error = checkBuckets(m.buckets);
   if (error) return error;
   if (m.groupType > GroupType.ff) return refuse("OFPGMFC_BAD_TYPE", `type ${m.groupType}`);
   if (m.groupType === GroupType.indirect && m.command !== GroupCommand.delete && m.buckets.length !== 1) {
@@ -57,6 +72,9 @@ function checkGroupMod(m: MessageOfType<"group_mod">): Check {
   }
   return first(m.buckets, (b) => {
     const watched = b.watchPort !== Port.any || b.watchGroup !== GROUP_ANY;
+    if (m.groupType !== GroupType.select && b.weight !== 0) {
+      return refuse("OFPGMFC_INVALID_GROUP", "only a select group's buckets have weights");
+    }
     if (m.groupType === GroupType.ff && !watched) return refuse("OFPGMFC_INVALID_GROUP", "a bucket watches nothing");
     if (m.groupType !== GroupType.ff && m.groupType !== GroupType.select && watched) {
       return refuse("OFPGMFC_WATCH_UNSUPPORTED", "only fast failover and select groups watch");
@@ -67,7 +85,7 @@ function checkGroupMod(m: MessageOfType<"group_mod">): Check {
 
 type Bucket = MessageOfType<"group_mod">["buckets"][number];
 
-const checkBuckets = (_type: number, buckets: readonly Bucket[]): Check =>
+const checkBuckets = (buckets: readonly Bucket[]): Check =>
   first(buckets, (b) => {
     const port = b.watchPort === Port.any ? undefined : checkPort(b.watchPort);
     if (port) return refuse("OFPGMFC_BAD_WATCH", `port ${b.watchPort}`);
@@ -80,6 +98,7 @@ function checkBands(bands: MessageOfType<"meter_mod">["bands"]): Check {
 
 function checkMeterMod(m: MessageOfType<"meter_mod">): Check {
   if (m.command > MeterCommand.delete) return refuse("OFPMMFC_BAD_COMMAND", `command ${m.command}`);
+  if (m.command === MeterCommand.delete) return undefined;
   const both = MeterFlag.kbps | MeterFlag.pktps;
   return (
     checkBands(m.bands) ??
@@ -103,7 +122,7 @@ function checkPacketInProperties(m: MessageOfType<"nxt_packet_in2" | "nxt_resume
 }
 
 const ASYNC_MASKS: Readonly<Record<string, number>> = {
-  packet_in: 0x3f,
+  packet_in: 0x07,
   port_status: 0x07,
   flow_removed: 0x3f,
   role_status: 0x07,
@@ -135,18 +154,18 @@ function checkMonitors(m: MessageOfType<"flow_monitor_request">): Check {
   });
 }
 
-const CLEAR = 2;
 const MAX_OPTION = 124;
 const OPTION_FIELDS = 64;
 
-function checkMappings(mappings: MessageOfType<"nxt_tlv_table_mod">["mappings"]): Check {
-  return first(mappings, (r) => {
-    if (r.optionLength === 0 || r.optionLength % 4 !== 0 || r.optionLength > MAX_OPTION) {
-      return refuse("NXTTMFC_BAD_OPT_LEN", `${r.optionLength} bytes`);
-    }
-    return r.index >= OPTION_FIELDS ? refuse("NXTTMFC_BAD_FIELD_IDX", `index ${r.index}`) : undefined;
-  });
-}
+type Mapping = MessageOfType<"nxt_tlv_table_mod">["mappings"][number];
+
+const checkOption = (r: Mapping): Check =>
+  r.optionLength % 4 !== 0 || r.optionLength > MAX_OPTION
+    ? refuse("NXTTMFC_BAD_OPT_LEN", `${r.optionLength} bytes`)
+    : undefined;
+
+const checkMapping = (r: Mapping): Check =>
+  checkOption(r) ?? (r.index >= OPTION_FIELDS ? refuse("NXTTMFC_BAD_FIELD_IDX", `index ${r.index}`) : undefined);
 
 /** Properties that a description of a table must have. */
 const REQUIRED = [
@@ -195,7 +214,7 @@ export function checkMessage(m: Message): DecodeError | undefined {
     case "flow_mod":
       return checkFlowMod(m);
     case "nxt_flow_mod":
-      return checkMatch(m.match) ?? checkInstructions(m.instructions);
+      return checkNxtFlowMod(m);
     case "flow_removed":
     case "nxt_flow_removed":
       return checkMatch(m.match);
@@ -203,7 +222,7 @@ export function checkMessage(m: Message): DecodeError | undefined {
     case "aggregate_stats_request":
       return checkPort(m.outPort) ?? checkMatch(m.match);
     case "flow_stats_reply":
-      return first(m.flows, (f) => checkMatch(f.match) ?? checkInstructions(f.instructions));
+      return first(m.flows, (f) => checkMatch(f.match) ?? checkInstructions(f.instructions) ?? checkFlags(f.flags));
     case "packet_in":
     case "nxt_packet_in":
       return reported(m);
@@ -215,17 +234,15 @@ export function checkMessage(m: Message): DecodeError | undefined {
     case "group_mod":
       return checkGroupMod(m);
     case "group_desc_reply":
-      return first(m.groups, (g) => checkBuckets(g.groupType, g.buckets));
+      return first(m.groups, (g) => checkBuckets(g.buckets));
     case "meter_mod":
       return checkMeterMod(m);
     case "meter_config_reply":
       return first(m.meters, (c) => checkBands(c.bands));
     case "port_status":
-      return m.reason > PortReason.modify
-        ? refuse("NXBRC_BAD_REASON", `reason ${m.reason}`)
-        : asPortNumber(m.port.portNo);
+      return m.reason > PortReason.modify ? refuse("NXBRC_BAD_REASON", `reason ${m.reason}`) : checkPort(m.port.portNo);
     case "port_desc_reply":
-      return first(m.ports, (p) => asPortNumber(p.portNo));
+      return first(m.ports, (p) => checkPort(p.portNo));
     case "port_mod":
       return checkPort(m.portNo);
     case "port_stats_request":
@@ -243,7 +260,6 @@ export function checkMessage(m: Message): DecodeError | undefined {
     case "table_features_reply":
       return checkTables(m.tables);
     case "set_config":
-    case "get_config_reply":
       return (m.flags & ~CONFIG_FLAGS) === 0 ? undefined : refuse("OFPSCFC_BAD_FLAGS", `flags ${m.flags}`);
     case "role_request":
     case "role_reply":
@@ -272,9 +288,10 @@ export function checkMessage(m: Message): DecodeError | undefined {
         u.event === "abbrev" ? undefined : (checkMatch(u.match) ?? checkInstructions(u.instructions)),
       );
     case "nxt_tlv_table_mod":
-      return m.command > CLEAR ? refuse("NXTTMFC_BAD_COMMAND", `command ${m.command}`) : checkMappings(m.mappings);
+      if (m.command > TlvTableCommand.clear) return refuse("NXTTMFC_BAD_COMMAND", `command ${m.command}`);
+      return m.command === TlvTableCommand.clear ? undefined : first(m.mappings, checkMapping);
     case "nxt_tlv_table_reply":
-      return checkMappings(m.mappings);
+      return first(m.mappings, checkOption);
     case "nxt_ct_flush":
       return readCtFlush(m) ? undefined : refuse("OFPBPC_BAD_VALUE", "IPv4 and IPv6 mixed");
     default:
@@ -282,10 +299,10 @@ export function checkMessage(m: Message): DecodeError | undefined {
   }
 }
 
-const asPortNumber = (port: number): Check => checkPort(port);
-
 function checkPacketOut(m: MessageOfType<"packet_out">): Check {
-  const reserved = m.inPort >= Port.inPort && m.inPort !== Port.local && m.inPort !== Port.controller;
-  if (checkPort(m.inPort) || (reserved && m.inPort !== Port.any)) return refuse("OFPBRC_BAD_PORT", `port ${m.inPort}`);
+  const reserved = m.inPort >= Port.max && m.inPort !== Port.local && m.inPort !== Port.controller;
+  const error = checkPort(m.inPort);
+  if (error) return error;
+  if (reserved && m.inPort !== Port.any) return refuse("OFPBRC_BAD_PORT", `port ${m.inPort}`);
   return checkActions(m.actions);
 }

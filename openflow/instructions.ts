@@ -3,13 +3,13 @@ import { actions } from "./actions.ts";
 import { DecodeError } from "./errors.ts";
 import type { Instruction } from "./instruction-values.ts";
 import { pad, u8, u32, u64 } from "./schema/codec.ts";
-import { nested, type TlvList, tlvList, variant } from "./schema/tlv.ts";
+import { type TlvList, tlvList, variant } from "./schema/tlv.ts";
 
 export type { Instruction } from "./instruction-values.ts";
 
 const ALL_64 = 0xffff_ffff_ffff_ffffn;
 const hex = (n: bigint): string => (n === 0n ? "0" : `0x${n.toString(16)}`);
-const list = { _: pad(4), actions: nested(() => actions) };
+const list = { _: pad(4), actions };
 const actionsText = (v: { readonly actions: readonly Parameters<typeof actions.text>[0][] }): string =>
   v.actions.map(actions.text).join(",") || "drop";
 

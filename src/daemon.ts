@@ -1,18 +1,24 @@
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { buildApi } from "../controller/api/server.ts";
 import { EventBus } from "../controller/events.ts";
 import { mergeHealth } from "../controller/health/merge.ts";
 import { makeMetrics } from "../controller/metrics.ts";
 import { NodeController } from "../controller/node.ts";
+import { octaviaRoutes } from "../controller/octavia/plugin.ts";
+import type { OptionName } from "../controller/octavia/provider.ts";
+import { toModel } from "../controller/octavia/to-model.ts";
 import { type Endpoint, listenError, OpenFlowListener } from "../controller/session/listener.ts";
 import type { Session } from "../controller/session/session.ts";
+import { openFileStore } from "../controller/store/file-store.ts";
+import type { Store } from "../controller/store/store.ts";
 import type { Health, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
 import { DrainFile, withDrains } from "./drains.ts";
 import { type HttpAccess, openAccess } from "./http-access.ts";
+import { healthByUuid, listenerStats } from "./octavia-views.ts";
 import { webPage } from "./static-files.ts";
 import { TopologyFile } from "./topology-file.ts";
 import { apiSource } from "./views.ts";
@@ -31,7 +37,25 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+/** What listeners and pools made through the API get unless they say otherwise. */
+const MODEL_DEFAULTS = { slotChoice: "multipath", sessions: "conntrack", emptyPolicy: "drop", slots: 1024 } as const;
+/** Options of the API that the pipeline and the health checker carry out; others are refused. */
+const HONOURED: ReadonlySet<OptionName> = new Set<OptionName>([
+  "SOURCE_IP",
+  "allowed_cidrs",
+  "monitor_address",
+  "monitor_port",
+]);
+
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
+
+async function openStore(folder: string, log: Logger): Promise<Store> {
+  try {
+    return await openFileStore(folder, { report: (error) => log.error({ err: error }, "store") });
+  } catch (e) {
+    throw new CliError(`--data: ${e instanceof Error ? e.message : String(e)}`);
+  }
+}
 
 /** Starts everything. Throws CliError with a sentence for the operator when something cannot be had. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -45,8 +69,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const events = new EventBus();
   const startedAt = Date.now();
   const drains = new DrainFile(join(options.data, "drains.json"));
+  const store = await openStore(join(options.data, "store"), log);
+  /** Load balancers of the file and those made through the API, with the operator's drains. */
+  const combined = (base: Topology): Topology => {
+    const { loadBalancers, problems } = toModel(store.read(), base, MODEL_DEFAULTS);
+    for (const p of problems) log.warn({ id: p.id }, `left out: ${p.message}`);
+    return withDrains({ ...base, loadBalancers: [...base.loadBalancers, ...loadBalancers] }, drains.drains);
+  };
   /** As it is in force. */
-  let topology = withDrains(file.topology, drains.drains);
+  let topology = combined(file.topology);
 
   const nodes = new Map<string, NodeController>();
   const health = (): ReadonlyMap<number, Health> =>
@@ -75,10 +106,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     }
   };
   const apply = (): void => {
-    topology = withDrains(file.topology, drains.drains);
+    topology = combined(file.topology);
     makeNodes(topology);
   };
   apply();
+  // Many changes of one moment are one new state.
+  let applying: NodeJS.Immediate | undefined;
+  const forgetStore = store.subscribe(() => {
+    applying ??= setImmediate(() => {
+      applying = undefined;
+      apply();
+    });
+  });
   const topologyChanged = (how: string): void => {
     log.info(`topology ${how}`);
     events.publish({ kind: "topology", level: "info", text: `topology ${how}`, data: { error: null } });
@@ -116,11 +155,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     log,
   );
 
-  const stopNodes = (): void => {
+  const stopNodes = async (): Promise<void> => {
+    forgetStore();
+    clearImmediate(applying);
     for (const n of nodes.values()) n.stop();
+    await store.close();
   };
-  const openflow = await listener.listen(options.listen).catch((e: unknown) => {
-    stopNodes();
+  const openflow = await listener.listen(options.listen).catch(async (e: unknown) => {
+    await stopNodes();
     throw e;
   });
   const source = apiSource({
@@ -130,10 +172,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     file,
     nodes: () => [...nodes.values()],
     topology: () => topology,
-    proposed: (text) => withDrains(file.parse(text).topology, drains.drains),
+    proposed: (text) => combined(file.parse(text).topology),
     health,
     drain: (member, drain, who) => {
-      drains.set(member.uuid, drain, file.topology);
+      drains.set(member.uuid, drain, combined(file.topology));
       const text = `member ${member.name} is ${drain ? "draining" : "enabled"}`;
       log.info({ who }, text);
       events.publish({
@@ -157,13 +199,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ...(access.tls === undefined ? {} : { tls: access.tls }),
     more: (app) => {
       page.routes(app);
-      app.get("/", { config: { open: true } }, async (request, reply) => page.page(request, reply));
+      app.register(octaviaRoutes, {
+        store,
+        topology: () => file.topology,
+        healthOf: (uuid) => healthByUuid(topology, health(), uuid),
+        connected: () => [...nodes.values()].some((n) => n.session !== undefined),
+        stats: (uuid) => listenerStats(topology, [...nodes.values()], uuid),
+        options: HONOURED,
+        webPage: (request, reply) => page.page(request, reply),
+      });
     },
   });
   try {
     await api.listen({ host: options.http.host, port: options.http.port });
   } catch (e) {
-    stopNodes();
+    await stopNodes();
     await listener.close();
     throw listenError(e as NodeJS.ErrnoException, options.http, "HTTP");
   }
@@ -183,9 +233,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     stop: async () => {
       log.info("stopping; switches keep forwarding");
-      stopNodes();
       await api.close();
       access.close();
+      await stopNodes();
       await listener.close();
     },
   };

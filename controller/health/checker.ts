@@ -34,7 +34,7 @@ interface Running {
   link?: { readonly mac: number; readonly ofport?: number };
   readonly number: number;
   readonly startedAt: number;
-  readonly deadline: number;
+  deadline: number;
 }
 
 interface Entry {
@@ -46,7 +46,10 @@ interface Entry {
 
 /** Probes under way at a time. */
 const MAX_RUNNING = 500;
-/** When a timer comes later than this, ms, the process was standing still, and members are not to blame. */
+/**
+ * When a timer comes later than this, ms, the process was standing still, and members are not to blame. As long again is
+ * left for reading what has come meanwhile.
+ */
 const STALL_MS = 50;
 
 const addressKey = (t: ProbeTarget): string => `${t.segment.id} ${t.ip}`;
@@ -79,8 +82,6 @@ export class HealthChecker {
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = 0;
-  /** Time the process has stood still, ms. */
-  #stalled = 0;
 
   constructor(deps: CheckerDeps) {
     this.#deps = deps;
@@ -97,7 +98,7 @@ export class HealthChecker {
 
   setTopology(topology: Topology): void {
     const targets = new Map(probeTargets(topology).map((t) => [t.member.id, t]));
-    const now = this.#now();
+    const now = performance.now();
     for (const [id, e] of this.#entries) {
       const target = targets.get(id);
       if (target === undefined) this.#forget(id, e);
@@ -130,7 +131,7 @@ export class HealthChecker {
   setConnected(connected: boolean): void {
     if (this.#connected === connected) return;
     this.#connected = connected;
-    const now = this.#now();
+    const now = performance.now();
     for (const e of this.#entries.values()) {
       if (!connected) this.#cancel(e);
       else e.dueAt = firstProbe(e.health.state !== "unknown", now, e.target.monitor.intervalMs, Math.random());
@@ -155,7 +156,7 @@ export class HealthChecker {
       if (reset) this.#deps.send(segment, inPort, reset);
       return;
     }
-    this.#advance(e, answered(probe, read.answer, this.#now()));
+    this.#advance(e, answered(probe, read.answer, performance.now()));
     this.#wake(this.#nextFor(e));
   }
 
@@ -163,11 +164,6 @@ export class HealthChecker {
     for (const [id, e] of this.#entries) this.#forget(id, e);
     this.#stopped = true;
     clearTimeout(this.#timer);
-  }
-
-  /** Milliseconds that go by only while the process runs. */
-  #now(): number {
-    return performance.now() - this.#stalled;
   }
 
   #start(e: Entry, now: number): void {
@@ -186,7 +182,7 @@ export class HealthChecker {
     if (way.kind === "failed") this.#end(e, { ok: false, reason: "no MAC (neighbour failed)" });
     if (way.kind !== "known") return;
     running.link = way;
-    const now = this.#now();
+    const now = performance.now();
     this.#advance(e, startProbe(target.monitor, authorityOf(target), randomInt(2 ** 32), now));
   }
 
@@ -206,13 +202,13 @@ export class HealthChecker {
 
   #postpone(e: Entry): void {
     this.#drop(e);
-    e.dueAt = this.#now() + e.target.monitor.intervalMs;
+    e.dueAt = performance.now() + e.target.monitor.intervalMs;
   }
 
   #end(e: Entry, { ok, reason }: Outcome): void {
     const { running, target } = e;
     if (!running) return;
-    const now = this.#now();
+    const now = performance.now();
     this.#drop(e);
     const was = e.health.state;
     const result: ProbeResult = { ok, reason, ms: now - running.startedAt, at: Date.now() };
@@ -256,9 +252,9 @@ export class HealthChecker {
 
   #tick(): void {
     this.#timer = undefined;
-    const late = performance.now() - this.#timerAt;
-    if (late > STALL_MS) this.#stalled += late;
-    const now = this.#now();
+    const now = performance.now();
+    const late = now - this.#timerAt;
+    if (late > STALL_MS) this.#grantTime(late + STALL_MS);
     for (const e of [...this.#running.values()]) {
       const { running } = e;
       if (!running) continue;
@@ -272,6 +268,16 @@ export class HealthChecker {
       for (const e of startable(waiting, now, MAX_RUNNING - this.#running.size)) this.#start(e, now);
     }
     this.#arm();
+  }
+
+  /**
+   * Gives probes that are under way the time the process did not run: answers may wait to be read. Once over, so that a
+   * process that starves all the time notices dead members, too.
+   */
+  #grantTime(ms: number): void {
+    for (const { running, target } of this.#running.values()) {
+      if (running) running.deadline = Math.min(running.deadline + ms, running.startedAt + 2 * target.monitor.timeoutMs);
+    }
   }
 
   #timeOut(e: Entry, { probe }: Running): void {
@@ -298,7 +304,7 @@ export class HealthChecker {
   /** Sees to it that there is a tick at a time, unless one comes earlier anyway. */
   #wake(at: number): void {
     if (this.#stopped || !this.#connected || at === Number.POSITIVE_INFINITY) return;
-    const pause = Math.max(1, at - this.#now());
+    const pause = Math.max(1, at - performance.now());
     const timerAt = performance.now() + pause;
     if (this.#timer !== undefined && this.#timerAt <= timerAt) return;
     clearTimeout(this.#timer);

@@ -25,6 +25,10 @@ export interface ModelDefaults {
   readonly slots: number;
 }
 
+/** Objects of the topology file are numbered from 1; stored ones begin here, so that the two never meet in a register. */
+const FIRST_NUMBER = 0x100_0000;
+const numbered = (n: number): number => FIRST_NUMBER + n;
+
 /** Something stored that cannot be carried out on this topology. */
 interface ModelProblem {
   /** UUID of the object. */
@@ -61,7 +65,7 @@ export const toModel = (view: View, topology: Topology, defaults: ModelDefaults)
     if (probed === undefined) report(row.id, `monitor address ${row.monitor_address} is not an IPv4 address`);
     const elsewhere = probed !== undefined && (row.monitor_address !== null || row.monitor_port !== null);
     return {
-      id: row.number,
+      id: numbered(row.number),
       name: row.name || row.address,
       uuid: row.id,
       ip,
@@ -79,7 +83,7 @@ export const toModel = (view: View, topology: Topology, defaults: ModelDefaults)
     const monitor = view.children("healthMonitors", row.id).find((m) => m.admin_state_up);
     const sticky = row.lb_algorithm === "SOURCE_IP" || row.session_persistence !== null;
     return {
-      id: row.number,
+      id: numbered(row.number),
       name: row.name || row.id,
       uuid: row.id,
       algorithm: "consistent",
@@ -97,13 +101,13 @@ export const toModel = (view: View, topology: Topology, defaults: ModelDefaults)
   const listener = (row: ListenerRow): Listener => {
     const target = row.default_pool_id === null ? undefined : view.get("pools", row.default_pool_id);
     return {
-      id: row.number,
+      id: numbered(row.number),
       name: row.name || `${row.protocol.toLowerCase()}-${row.protocol_port}`,
       uuid: row.id,
       protocol: row.protocol === "TCP" ? "tcp" : "udp",
       port: row.protocol_port,
       ...(row.vips === null ? {} : { vips: row.vips.flatMap((v) => parseIpv4(v) ?? []) }),
-      ...(target === undefined ? {} : { poolId: target.number }),
+      ...(target === undefined ? {} : { poolId: numbered(target.number) }),
       ...(row.allowed_cidrs === null ? {} : { allowedSources: row.allowed_cidrs.flatMap((c) => parsePrefix(c) ?? []) }),
       ...(row.connection_limit === -1 ? {} : { connectionLimit: row.connection_limit }),
       ...(row.timeout_client_data === usualIdleMs && row.timeout_member_data === usualIdleMs
@@ -117,7 +121,7 @@ export const toModel = (view: View, topology: Topology, defaults: ModelDefaults)
   };
 
   const loadBalancers = [...view.all("loadBalancers")].map((lb) => ({
-    id: lb.number,
+    id: numbered(lb.number),
     name: lb.name || lb.id,
     uuid: lb.id,
     adminUp: lb.admin_state_up,

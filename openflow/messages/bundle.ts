@@ -32,7 +32,7 @@ const { onf } = Experimenter;
 
 const properties = tlvList([] as const, propertyRules);
 /** A property of a bundle message; only experimenter ones are defined, and they stay raw. */
-export type BundleProperty = Unknown;
+type BundleProperty = Unknown;
 
 export const bundleControl = experimenterMessage(
   onf,
@@ -83,12 +83,23 @@ export const bundleAddMessage = experimenterMessage(
   { base: 24 },
 );
 
+const forwarded = innerMessage([groupMod, meterMod], { version: "OFPBRC_BAD_VERSION", length: "OFPBRC_BAD_LEN" });
+
 /** OFPT_REQUESTFORWARD of OpenFlow 1.4 (§7.4.6 there): another controller's GROUP_MOD or METER_MOD. */
 export const requestforward = experimenterMessage(
   onf,
   2350,
   "requestforward",
   "ONFT_REQUESTFORWARD",
-  { message: innerMessage([groupMod, meterMod], { version: "OFPBRC_BAD_VERSION", length: "OFPBRC_BAD_LEN" }) },
+  {
+    message: {
+      ...forwarded,
+      write: (w, m) => {
+        const start = w.writeOffset;
+        forwarded.write(w, m);
+        w.writeBuffer(Buffer.alloc((8 - ((w.writeOffset - start) % 8)) % 8));
+      },
+    } satisfies typeof forwarded,
+  },
   { base: 16, unit: 8, trailing: true },
 );

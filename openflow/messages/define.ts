@@ -1,7 +1,6 @@
-import { Parser } from "binary-parser";
 import { DecodeError, EncodeError } from "../errors.ts";
 import { type Codec, type Pad, pad, u16, u32, type Writer } from "../schema/codec.ts";
-import { type AnyCodec, type Fields, type Layout, layout, type Shape } from "../schema/struct.ts";
+import { type AnyCodec, compile, type Fields, type Layout, layout, type Shape } from "../schema/struct.ts";
 
 export const OFP_VERSION = 4;
 export const HEADER_SIZE = 8;
@@ -19,7 +18,7 @@ export const MULTIPART_EXPERIMENTER = 0xffff;
 export const MULTIPART_MORE = 1;
 
 /** What selects a message kind on the wire. `multipart` is the OFPMP type. */
-export interface WireId {
+interface WireId {
   readonly ofType: number;
   readonly multipart?: number;
   readonly experimenter?: number;
@@ -39,6 +38,8 @@ export interface MessageDef<N extends string, T> extends WireId {
   readonly unit: number;
   /** Whether bytes after the last field are ignored, as switches do with some kinds. */
   readonly trailing: boolean;
+  /** Bytes of the message that must be zero. */
+  readonly zero?: readonly [from: number, to: number];
   readonly parse: (bytes: Buffer) => unknown;
 }
 
@@ -53,6 +54,7 @@ export interface Sizes {
   readonly base?: number;
   readonly unit?: number;
   readonly trailing?: boolean;
+  readonly zero?: readonly [from: number, to: number];
 }
 
 /** The fields every kind begins with. Padding stands where {@link writeMessage} fills in the kind's constants. */
@@ -72,9 +74,6 @@ function define<N extends string, F extends Fields>(
   sizes: Sizes,
 ): MessageDef<N, Shape<F>> {
   const body = layout(fields, ["type", name]);
-  const parser = new Parser();
-  body.parser(parser, { kind: "eof" });
-  parser.compile();
   return {
     ...id,
     name,
@@ -83,7 +82,8 @@ function define<N extends string, F extends Fields>(
     base: sizes.base ?? 4 + fixedSize(Object.values(fields)),
     unit: sizes.unit ?? (body.fixed ? 0 : 1),
     trailing: sizes.trailing ?? false,
-    parse: (b) => body.lift(parser.parse(b)),
+    ...(sizes.zero ? { zero: sizes.zero } : {}),
+    parse: compile(body),
   };
 }
 
@@ -173,6 +173,10 @@ export function lengthFits(def: AnyMessageDef, length: number): boolean {
 export function readMessage(def: AnyMessageDef, b: Buffer): unknown {
   if (!lengthFits(def, b.length)) {
     throw new DecodeError("OFPBRC_BAD_LEN", 2, `${def.name} cannot be ${b.length} bytes long`);
+  }
+  if (def.zero) {
+    const [from, to] = def.zero;
+    if (b.subarray(from, to).some((x) => x !== 0)) throw new DecodeError("NXBRC_MUST_BE_ZERO", from, "reserved bytes");
   }
   const used = def.body.fence(b, 4, b.length);
   if (used !== b.length && !def.trailing)

@@ -66,7 +66,6 @@ const flush = [
   variant(1, "reply", nestedTuple, none),
   variant(2, "zone", { zoneId: propertyU16 }, none),
 ] as const;
-export type CtFlushProperty = ValueOf<(typeof flush)[number]> | Unknown;
 
 /** Forgets the connections whose original and reply tuples have the given members. */
 export const nxtCtFlush = experimenterMessage(
@@ -74,8 +73,8 @@ export const nxtCtFlush = experimenterMessage(
   32,
   "nxt_ct_flush",
   "NXT_CT_FLUSH",
-  { ipProto: u8, family: u8, _: pad(6), properties: tlvList(flush, propertyRules) },
-  { unit: 8 },
+  { ipProto: u8, _: pad(7), properties: tlvList(flush, propertyRules) },
+  { unit: 8, zero: [17, 24] },
 );
 
 const ipfix = {

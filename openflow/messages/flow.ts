@@ -170,7 +170,7 @@ export const nxtFlowRemoved = experimenterMessage(
     byteCount: u64,
     match: paddedMatch(18),
   },
-  { unit: 8, trailing: true },
+  { unit: 8 },
 );
 
 /** Whether Nicira's FLOW_MOD names a table in the high byte of its command. */

@@ -33,8 +33,7 @@ function readElements(b: Buffer): HelloElement[] {
   while (at < b.length) {
     const length = b.length - at < 4 ? 0 : b.readUInt16BE(at + 2);
     const stop = at + padded(length);
-    // An element is taken apart only when writing it gives its bytes back; anything else stays as it came.
-    if (length < 4 || stop > b.length || b.subarray(at + length, stop).some((x) => x !== 0)) {
+    if (length < 4 || stop > b.length) {
       elements.push({ kind: "trailing", body: b.subarray(at) });
       break;
     }

@@ -1,7 +1,7 @@
 import { pad, u8, u16, u32, u64 } from "../schema/codec.ts";
 import { recordsOf } from "../schema/records.ts";
 import { listOf, struct } from "../schema/struct.ts";
-import { tlvList, type Unknown, type ValueOf, variant } from "../schema/tlv.ts";
+import { tlvList, variant } from "../schema/tlv.ts";
 import { MULTIPART_REPLY, MULTIPART_REQUEST, message, multipart } from "./define.ts";
 
 /** OFPMC_*. */
@@ -12,12 +12,11 @@ export const MeterFlag = { kbps: 1, pktps: 2, burst: 4, stats: 8 } as const;
 export const Meter = { slowpath: 0xffff_fffd, controller: 0xffff_fffe, all: 0xffff_ffff } as const;
 
 const none = (): string => "";
+/** OF1.3.5 §7.3.4.5. `rate` and `burstSize` in kilobits or packets, as the meter's flags say. */
 const allBands = [
   variant(1, "drop", { rate: u32, burstSize: u32, _: pad(4) }, none),
   variant(2, "dscp_remark", { rate: u32, burstSize: u32, precLevel: u8, _: pad(3) }, none),
 ] as const;
-/** OF1.3.5 §7.3.4.5. `rate` and `burstSize` in kilobits or packets, as the meter's flags say. */
-export type MeterBand = ValueOf<(typeof allBands)[number]> | Unknown;
 const bands = tlvList(allBands, {
   align: 8,
   lengthCoversPadding: true,

@@ -1,9 +1,8 @@
-import { Parser } from "binary-parser";
 import { DecodeError } from "../errors.ts";
 import { instructions } from "../instructions.ts";
 import { type Codec, pad, rest, u8, u16, u32, u64, type Writer } from "../schema/codec.ts";
 import { patchLength } from "../schema/records.ts";
-import { type Layout, layout } from "../schema/struct.ts";
+import { compile, type Layout, layout } from "../schema/struct.ts";
 import {
   Experimenter,
   experimenterMessage,
@@ -61,13 +60,18 @@ export type FlowUpdate =
   | ({ readonly event: "added" | "deleted" | "modified" } & Full)
   | { readonly event: "abbrev"; readonly xid: number };
 
-const parsers = events.map((l) => {
-  const p = new Parser();
-  l.parser(p, { kind: "eof" });
-  return p;
-});
+const readers: readonly ((b: Buffer) => unknown)[] = events.map((l) => compile(l as Layout<unknown>));
 
 const UPDATE_HEADER = 4;
+/** Where in an update the length of its match stands, and where the match. */
+const MATCH_LENGTH = 12;
+const MATCH = 24;
+
+/** Whether both lengths of an update's match come to the same with padding. */
+function sameLength(b: Buffer, at: number): boolean {
+  const padded = (from: number): number => Math.ceil(b.readUInt16BE(from) / 8);
+  return padded(at + MATCH_LENGTH) === padded(at + MATCH + 2);
+}
 
 /** Each update begins with its length and its event, which decides the rest. */
 const updates: Codec<readonly FlowUpdate[]> = rest<readonly FlowUpdate[]>({
@@ -87,8 +91,7 @@ const updates: Codec<readonly FlowUpdate[]> = rest<readonly FlowUpdate[]>({
     while (at < b.length) {
       const stop = at + b.readUInt16BE(at);
       const event = b.readUInt16BE(at + 2);
-      const raw = (parsers[event] as Parser).parse(b.subarray(at + UPDATE_HEADER, stop));
-      list.push((events[event] as Layout<unknown>).lift(raw) as FlowUpdate);
+      list.push(readers[event]?.(b.subarray(at + UPDATE_HEADER, stop)) as FlowUpdate);
       at = stop;
     }
     return list;
@@ -105,6 +108,9 @@ const updates: Codec<readonly FlowUpdate[]> = rest<readonly FlowUpdate[]>({
       const kind = events[event];
       if (!kind) throw new DecodeError("NXBRC_FM_BAD_EVENT", here + 2, `flow update with event ${event}`);
       const used = kind.fence(b, here + UPDATE_HEADER, stop);
+      if (event !== ABBREV && !sameLength(b, here)) {
+        throw new DecodeError("OFPBRC_BAD_LEN", here + MATCH_LENGTH, "two lengths of one match differ");
+      }
       if (used !== stop || (event === ABBREV && length !== 8)) {
         throw new DecodeError("OFPBRC_BAD_LEN", used, `${stop - used} bytes left over in a flow update`);
       }
@@ -114,8 +120,9 @@ const updates: Codec<readonly FlowUpdate[]> = rest<readonly FlowUpdate[]>({
 });
 
 const monitorItem = layout(request);
-const monitorParser = new Parser();
-monitorItem.parser(monitorParser, { kind: "eof" });
+/** Where in a request the three bytes are that must be zero. */
+const RESERVED = 13;
+const readMonitor = compile(monitorItem);
 
 /** Monitors one after another; the match in each tells where it ends. */
 const monitors: Codec<readonly Value<typeof monitorItem>[]> = rest<readonly Value<typeof monitorItem>[]>({
@@ -127,14 +134,18 @@ const monitors: Codec<readonly Value<typeof monitorItem>[]> = rest<readonly Valu
     let at = 0;
     while (at < b.length) {
       const stop = monitorItem.fence(b, at, b.length);
-      list.push(monitorItem.lift(monitorParser.parse(b.subarray(at, stop))));
+      list.push(readMonitor(b.subarray(at, stop)));
       at = stop;
     }
     return list;
   },
   check: (b, at, end) => {
     let here = at;
-    while (here < end) here = monitorItem.fence(b, here, end);
+    while (here < end) {
+      const stop = monitorItem.fence(b, here, end);
+      if (b.readUIntBE(here + RESERVED, 3) !== 0) throw new DecodeError("NXBRC_MUST_BE_ZERO", here, "reserved bytes");
+      here = stop;
+    }
   },
 });
 

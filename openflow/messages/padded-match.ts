@@ -11,14 +11,20 @@ const paddingOf = (length: number): number => (8 - (length % 8)) % 8;
 const FIRST_RESERVED = 0xff00;
 const MOVED = 0xffff_0000;
 
-/** Writes a field with its NXM code point where it has one, as Open vSwitch does in these messages. */
+/** The port as OpenFlow 1.0 numbers it; absent for one that it does not have. */
+function narrowed(port: number): number | undefined {
+  if (port < FIRST_RESERVED) return port;
+  return port >= FIRST_RESERVED + MOVED ? port - MOVED : undefined;
+}
+
+/** Writes a field with its NXM code point where it has one that can hold it, as Open vSwitch does in these messages. */
 function writeNxm(w: Writer, f: Oxm): void {
   const def = isRaw(f) ? undefined : fieldByName(f.field);
   if (isRaw(f) || !def?.nxm) writeOxm(w, f);
   else if (f.field === "in_port") {
-    const port = Number(f.value);
-    const narrow = port >= FIRST_RESERVED + MOVED ? port - MOVED : port;
-    writeOxmAs(w, { field: "in_port", value: narrow }, def, "nxm");
+    const port = f.mask === undefined ? narrowed(Number(f.value)) : undefined;
+    if (port === undefined) matchFields.write(w, [f]);
+    else writeOxmAs(w, { field: "in_port", value: port }, def, "nxm");
   } else writeOxmAs(w, f, def, "nxm");
 }
 
@@ -56,7 +62,7 @@ export function paddedMatch(back: number): Codec<Match> {
     fence: (b, at, end) => {
       const length = b.readUInt16BE(at - back);
       const stop = at + length + paddingOf(length);
-      if (stop > end) throw new DecodeError("OFPBRC_BAD_LEN", at, `${length} bytes of match, ${end - at} left`);
+      if (stop > end) throw new DecodeError("OFPBMC_BAD_LEN", at, `${length} bytes of match, ${end - at} left`);
       matchFields.fence(b, at, at + length);
       return stop;
     },
@@ -65,7 +71,7 @@ export function paddedMatch(back: number): Codec<Match> {
 
 /**
  * `struct ofp_match` whose length (header included, padding not) stands a second time, in 16 bits that begin `back`
- * bytes before it: flow monitors. Switches ignore that second length, and so does this when reading.
+ * bytes before it: flow monitors. Reading does not look at that second length.
  */
 export function repeatedLengthMatch(back: number): Codec<Match> {
   const header = 4;

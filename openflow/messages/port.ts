@@ -15,9 +15,7 @@ export const Port = {
   any: 0xffff_ffff,
 } as const;
 
-/** OFPPC_*, OFPPS_* and OFPPR_*. */
-export const PortConfig = { portDown: 1, noRecv: 4, noFwd: 32, noPacketIn: 64 } as const;
-export const PortState = { linkDown: 1, blocked: 2, live: 4 } as const;
+/** OFPPR_*. */
 export const PortReason = { add: 0, delete: 1, modify: 2 } as const;
 
 const portFields = {

@@ -1,20 +1,19 @@
 import { pad, u16, u32, u64 } from "../schema/codec.ts";
 import { recordsOf } from "../schema/records.ts";
 import { listOf, struct } from "../schema/struct.ts";
-import { tlvList, type Unknown, type ValueOf, variant } from "../schema/tlv.ts";
+import { tlvList, variant } from "../schema/tlv.ts";
 import { MULTIPART_REPLY, MULTIPART_REQUEST, message, multipart } from "./define.ts";
 
 /** OFPQ_ALL. */
 export const QUEUE_ALL = 0xffff_ffff;
 
 const none = (): string => "";
+/** `rate` in tenths of a percent of the port's speed. */
 const properties = [
   // The padding after a queue property's header stands before the rate and after it.
   variant(1, "min_rate", { _a: pad(4), rate: u16, _b: pad(6) }, none),
   variant(2, "max_rate", { _a: pad(4), rate: u16, _b: pad(6) }, none),
 ] as const;
-/** A property of a queue; `rate` in tenths of a percent of the port's speed. */
-export type QueueProperty = ValueOf<(typeof properties)[number]> | Unknown;
 
 /** OF1.3.5 §7.3.6. */
 export const queueGetConfigRequest = message(22, "queue_get_config_request", "OFPT_QUEUE_GET_CONFIG_REQUEST", {

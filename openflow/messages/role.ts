@@ -1,15 +1,13 @@
 import { pad, u8, u32, u64 } from "../schema/codec.ts";
 import { propertyRules } from "../schema/property.ts";
 import { struct } from "../schema/struct.ts";
-import { tlvList, type Unknown, type ValueOf, variant } from "../schema/tlv.ts";
+import { tlvList, variant } from "../schema/tlv.ts";
 import { Experimenter, experimenterMessage, message } from "./define.ts";
 
 const { nicira, onf } = Experimenter;
 
 /** OFPCR_ROLE_*. */
 export const Role = { nochange: 0, equal: 1, primary: 2, secondary: 3 } as const;
-/** NX_ROLE_*: Nicira counts otherwise. */
-export const NxRole = { equal: 0, primary: 1, secondary: 2 } as const;
 
 const roleBody = { role: u32, _: pad(4), generationId: u64 } as const;
 /** OF1.3.5 §7.3.9. */
@@ -39,6 +37,7 @@ export const nxtSetAsyncConfig = experimenterMessage(nicira, 19, "nxt_set_async_
 
 const none = (): string => "";
 const reasons = { mask: u32 } as const;
+/** Properties of NXT_SET_ASYNC_CONFIG2, which carries OFPT_SET_ASYNC of OpenFlow 1.4. */
 const asyncProperties = [
   variant(0, "packet_in_secondary", reasons, none),
   variant(1, "packet_in_primary", reasons, none),
@@ -53,8 +52,6 @@ const asyncProperties = [
   variant(10, "requestforward_secondary", reasons, none),
   variant(11, "requestforward_primary", reasons, none),
 ] as const;
-/** A property of NXT_SET_ASYNC_CONFIG2, which carries OFPT_SET_ASYNC of OpenFlow 1.4. */
-export type AsyncProperty = ValueOf<(typeof asyncProperties)[number]> | Unknown;
 
 export const nxtSetAsyncConfig2 = experimenterMessage(
   nicira,

@@ -17,6 +17,7 @@ declare module "binary-parser" {
     nest(name: string, options: { type: Parser }): this;
     seek(bytes: number | Computed): this;
     saveOffset(name: string): this;
+    create(root: new () => object): this;
     compile(): void;
     parse(buffer: Buffer): unknown;
   }

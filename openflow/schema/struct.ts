@@ -142,6 +142,23 @@ function writePad(n: number, i: number): string {
   return `w.writeBuffer(z[${i}]);`;
 }
 
+/**
+ * What a compiled parser fills in. Generated code sets and deletes two properties of its outermost object that only
+ * parsers with context variables need; accessors that keep nothing spare that object V8's slow dictionary mode.
+ */
+class Root {
+  set $parent(_: unknown) {}
+  set $root(_: unknown) {}
+}
+
+/** A reader of buffers that hold exactly what the layout describes, compiled now. The bytes must have been fenced. */
+export function compile<T>(l: Pick<Layout<T>, "parser" | "lift">): (b: Buffer) => T {
+  const parser = new Parser().create(Root);
+  l.parser(parser, { kind: "eof" });
+  parser.compile();
+  return (b) => l.lift(parser.parse(b));
+}
+
 /** A fixed record as one field of another layout. */
 export function struct<F extends Fields>(fields: F): Codec<Shape<F>> {
   const l = layout(fields);

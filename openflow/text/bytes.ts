@@ -46,11 +46,14 @@ export function bitNames(bits: number, names: readonly (string | undefined)[], s
 /** A number as ovs-ofctl prints it in hex. */
 export const hex = (n: number | bigint): string => `0x${n.toString(16)}`;
 
-/** Seconds with no decimals, three when that is exact, or nine. */
+/** The same, but zero without a prefix (C's `%#x`). */
+export const hexOrZero = (n: number | bigint): string => (BigInt(n) === 0n ? "0" : hex(n));
+
+/** Seconds with no decimals, three when that is exact, or up to nine. */
 export function duration(sec: number, nsec: number): string {
   if (nsec === 0) return `${sec}s`;
-  const [fraction, digits] = nsec % 1_000_000 === 0 ? [nsec / 1_000_000, 3] : [nsec, 9];
-  return `${sec}.${String(fraction).padStart(digits, "0")}s`;
+  if (nsec % 1_000_000 === 0) return `${sec}.${String(nsec / 1_000_000).padStart(3, "0")}s`;
+  return `${sec}.${String(nsec).padStart(9, "0").replace(/0+$/, "")}s`;
 }
 
 /** Bytes as pairs of hex digits with dots between. */

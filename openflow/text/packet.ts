@@ -245,9 +245,11 @@ function transport({ version, proto, payload: b }: Ip): string[] {
     return [`tp_src=${whole ? b.readUInt16BE(0) : 0}`, `tp_dst=${whole ? b.readUInt16BE(2) : 0}`];
   };
   if (proto === Proto.tcp) {
-    const flags = b.length < 20 ? 0 : b.readUInt16BE(12) & 0xfff;
+    const header = b.length < 20 ? 0 : ((b[12] as number) >> 4) * 4;
+    const sound = header >= 20 && header <= b.length;
+    const flags = sound ? b.readUInt16BE(12) & 0xfff : 0;
     const names = TCP_FLAGS.filter((_, i) => (flags & (1 << i)) !== 0);
-    return [...ports(20), `tcp_flags=${names.length === 0 ? "0" : names.join("|")}`];
+    return [...ports(sound ? 20 : Number.POSITIVE_INFINITY), `tcp_flags=${names.length === 0 ? "0" : names.join("|")}`];
   }
   if (proto === Proto.udp) return ports(8);
   if (proto === Proto.sctp) return ports(12);

@@ -1,15 +1,13 @@
 import type { MessageOfType } from "../messages/all.ts";
+import { TlvTableCommand } from "../messages/extension.ts";
 import { formatInstructions } from "./actions.ts";
-import { bitNames, hex } from "./bytes.ts";
+import { bitNames, hex, hexOrZero } from "./bytes.ts";
 import { formatMatch } from "./match.ts";
 import { formatPort } from "./ports.ts";
 import { removedReason } from "./print-flow.ts";
 
 const ANY = 0xffff_ffff;
 const ALL_TABLES = 0xff;
-
-/** ovs-ofctl prints `%#x`, which has no prefix for zero. */
-const alternate = (n: number | bigint): string => (BigInt(n) === 0n ? "0" : hex(n));
 
 const MONITOR = ["initial", "add", "delete", "modify", "actions", "own"];
 export function monitorRequestText(m: MessageOfType<"flow_monitor_request">): string {
@@ -32,16 +30,16 @@ function updateText(u: Update): string {
   out += ` table=${u.tableId}`;
   if (u.idleTimeout !== 0) out += ` idle_timeout=${u.idleTimeout}`;
   if (u.hardTimeout !== 0) out += ` hard_timeout=${u.hardTimeout}`;
-  out += ` cookie=${alternate(u.cookie)}`;
+  out += ` cookie=${hexOrZero(u.cookie)}`;
   const match = formatMatch(u.match);
-  if (match !== "") out += ` ${match}`;
-  return u.instructions.length === 0 ? out : `${out} actions=${formatInstructions(u.instructions)}`;
+  out += ` ${match}`;
+  if (u.instructions.length === 0) return out;
+  return `${out}${match === "" ? "" : " "}actions=${formatInstructions(u.instructions)}`;
 }
 
 export const monitorReplyText = (m: MessageOfType<"flow_monitor_reply">): string => m.updates.map(updateText).join("");
 
 const TLV_COMMANDS = ["ADD", "DEL", "CLEAR"];
-const CLEAR = 2;
 
 type Mapping = MessageOfType<"nxt_tlv_table_reply">["mappings"][number];
 
@@ -49,13 +47,13 @@ function mappingTable(mappings: readonly Mapping[]): string {
   const cell = (text: string, width: number): string => text.padStart(width);
   const rows = mappings.map(
     (r) =>
-      ` ${cell(alternate(r.optionClass), 6)}  ${cell(alternate(r.optionType), 4)}  ${cell(String(r.optionLength), 6)}  tun_metadata${r.index}\n`,
+      ` ${cell(hexOrZero(r.optionClass), 6)}  ${cell(hexOrZero(r.optionType), 4)}  ${cell(String(r.optionLength), 6)}  tun_metadata${r.index}\n`,
   );
   return ` mapping table:\n  class  type  length  match field\n ------  ----  ------  --------------\n${rows.join("")}`;
 }
 
 export const tlvTableModText = (m: MessageOfType<"nxt_tlv_table_mod">): string =>
-  m.command === CLEAR ? "\n CLEAR" : `\n ${TLV_COMMANDS[m.command]}${mappingTable(m.mappings)}`;
+  m.command === TlvTableCommand.clear ? "\n CLEAR" : `\n ${TLV_COMMANDS[m.command]}${mappingTable(m.mappings)}`;
 
 export function tlvTableReplyText(m: MessageOfType<"nxt_tlv_table_reply">): string {
   const used = m.mappings.reduce((sum, r) => sum + r.optionLength, 0);
@@ -67,8 +65,7 @@ export function tlvTableReplyText(m: MessageOfType<"nxt_tlv_table_reply">): stri
 
 type Ipfix = MessageOfType<"nxst_ipfix_flow_reply">["ids"][number];
 
-function ipfixText(title: string, s: Ipfix): string {
-  const indent = " ".repeat(title.length);
+function ipfixText(title: string, indent: string, s: Ipfix): string {
   return (
     `${title}flows=${s.totalFlows}, current flows=${s.currentFlows}, sampled pkts=${s.packets}, ` +
     `ipv4 ok=${s.ipv4Packets}, ipv6 ok=${s.ipv6Packets}, tx pkts=${s.txPackets}\n` +
@@ -78,7 +75,7 @@ function ipfixText(title: string, s: Ipfix): string {
 }
 
 export const ipfixBridgeText = (m: MessageOfType<"nxst_ipfix_bridge_reply">): string =>
-  `\n${ipfixText("  bridge ipfix: ", m)}`;
+  `\n${ipfixText("  bridge ipfix: ", " ".repeat(16), m)}`;
 
 export const ipfixFlowText = (m: MessageOfType<"nxst_ipfix_flow_reply">): string =>
-  ` ${m.ids.length} ids\n${m.ids.map((s) => ipfixText(`  id ${String(s.collectorSetId).padStart(3)}: `, s)).join("")}`;
+  ` ${m.ids.length} ids\n${m.ids.map((s) => ipfixText(`  id ${String(s.collectorSetId).padStart(3)}: `, " ".repeat(10), s)).join("")}`;

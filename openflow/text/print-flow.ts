@@ -124,7 +124,7 @@ export const flowRequestText = (m: MessageOfType<"flow_stats_request" | "aggrega
 type FlowStats = MessageOfType<"flow_stats_reply">["flows"][number];
 
 /** One flow as dump-flows prints it. */
-export function formatFlowStats(f: FlowStats): string {
+function formatFlowStats(f: FlowStats): string {
   let out = `cookie=${hex(f.cookie)}, duration=${duration(f.durationSec, f.durationNsec)}, table=${f.tableId}, `;
   out += `n_packets=${f.packetCount}, n_bytes=${f.byteCount}, `;
   if (f.idleTimeout !== 0) out += `idle_timeout=${f.idleTimeout}, `;

@@ -1,7 +1,7 @@
 import type { MessageOfType } from "../messages/all.ts";
 import { GROUP_ALL, GROUP_ANY, GroupType } from "../messages/group.ts";
 import { formatActions } from "./actions.ts";
-import { duration } from "./bytes.ts";
+import { duration, hex, hexOrZero } from "./bytes.ts";
 import { formatPort } from "./ports.ts";
 
 type GroupDesc = MessageOfType<"group_desc_reply">["groups"][number];
@@ -30,7 +30,7 @@ function bucketText(b: Bucket, type: number): string {
 
 /** `group_id=9,type=all,bucket=actions=output:1`: a group in the text of ovs-ofctl. */
 export const formatGroup = (groupId: number, type: number, buckets: readonly Bucket[]): string =>
-  `group_id=${groupId},type=${TYPES[type]}${buckets.map((b) => bucketText(b, type)).join("")}`;
+  `group_id=${groupId},type=${TYPES[type] ?? "unknown"}${buckets.map((b) => bucketText(b, type)).join("")}`;
 
 const COMMANDS = ["ADD", "MOD", "DEL"];
 export const groupModText = (m: MessageOfType<"group_mod">): string =>
@@ -76,7 +76,7 @@ export const actionNames = (has: (ofpat: number) => boolean): string =>
   ACTIONS.flatMap(([bit, name]) => (has(bit) ? [name] : [])).join(" ") || "<none>";
 
 export function groupFeaturesText(m: MessageOfType<"group_features_reply">): string {
-  let out = `\n Group table:\n    Types:  0x${m.types.toString(16)}\n    Capabilities:  0x${m.capabilities.toString(16)}\n`;
+  let out = `\n Group table:\n    Types:  ${hex(m.types)}\n    Capabilities:  ${hex(m.capabilities)}\n`;
   const types = [
     ["all", m.maxGroups.all, m.actions.all],
     ["select", m.maxGroups.select, m.actions.select],
@@ -86,7 +86,7 @@ export function groupFeaturesText(m: MessageOfType<"group_features_reply">): str
   types.forEach(([name, max, actions], type) => {
     if ((m.types & (1 << type)) === 0) return;
     const names = actionNames((bit) => ((actions >>> bit) & 1) === 1);
-    out += `    ${name} group:\n       max_groups=0x${max.toString(16)}\n       actions: ${names}\n`;
+    out += `    ${name} group:\n       max_groups=${hexOrZero(max)}\n       actions: ${names}\n`;
   });
   return out;
 }

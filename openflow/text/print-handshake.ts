@@ -1,11 +1,11 @@
 import type { MessageOfType } from "../messages/all.ts";
 import type { HelloElement } from "../messages/handshake.ts";
-import { bitNames, hex, hexDump } from "./bytes.ts";
+import { bitNames, hexDump, hexOrZero } from "./bytes.ts";
 
 const MAX_VERSION = 31;
 
 /** Versions of a HELLO as ovs-ofctl reads it, and whether everything in it was understood. */
-export interface HelloVersions {
+interface HelloVersions {
   /** Bit n stands for version n; bit 0 is never set. */
   readonly bitmap: number;
   readonly understood: boolean;
@@ -15,7 +15,7 @@ export interface HelloVersions {
  * The versions a peer can speak (OF1.3.5 §7.5.1): those of its bitmap, or without a usable one every version up to the
  * header's.
  */
-export function helloVersions(elements: readonly HelloElement[], version: number): HelloVersions {
+function helloVersions(elements: readonly HelloElement[], version: number): HelloVersions {
   let bitmap: number | undefined;
   let understood = true;
   for (const e of elements) {
@@ -40,8 +40,8 @@ export function helloText(m: MessageOfType<"hello">, version: number, bytes: Buf
   return `\n version bitmap: ${names.join(", ")}${rest}`;
 }
 
-export const echoText = (m: MessageOfType<"echo_request" | "echo_reply">): string =>
-  ` ${m.data.length} bytes of payload\n${hexDump(m.data)}`;
+export const echoText = (data: Buffer, dumped: boolean): string =>
+  ` ${data.length} bytes of payload\n${dumped ? hexDump(data) : ""}`;
 
 const CAPABILITIES = [
   "FLOW_STATS",
@@ -81,11 +81,9 @@ const BUNDLE_TYPES = [
 ];
 const BUNDLE_FLAGS = ["atomic", "ordered"];
 
-const bundleId = (id: number): string => (id === 0 ? "0" : hex(id));
-
 export const bundleControlText = (m: MessageOfType<"bundle_control">): string =>
-  `\n bundle_id=${bundleId(m.bundleId)} type=${BUNDLE_TYPES[m.controlType] ?? ""} flags=${bitNames(m.flags, BUNDLE_FLAGS)}`;
+  `\n bundle_id=${hexOrZero(m.bundleId)} type=${BUNDLE_TYPES[m.controlType] ?? ""} flags=${bitNames(m.flags, BUNDLE_FLAGS)}`;
 
 /** What stands before the message added. */
 export const bundleAddText = (id: number, flags: number): string =>
-  `\n bundle_id=${bundleId(id)} flags=${bitNames(flags, BUNDLE_FLAGS)}\n`;
+  `\n bundle_id=${hexOrZero(id)} flags=${bitNames(flags, BUNDLE_FLAGS)}\n`;

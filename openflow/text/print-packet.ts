@@ -1,6 +1,7 @@
 import type { Match } from "../match.ts";
 import type { MessageOfType } from "../messages/all.ts";
 import type { PacketInProperty } from "../messages/packet.ts";
+import { isRaw } from "../oxm.ts";
 import { formatActions } from "./actions.ts";
 import { dotted, hex } from "./bytes.ts";
 import { formatMatch } from "./match.ts";
@@ -22,7 +23,7 @@ const REASONS = [
   "",
 ];
 /** Why a packet came up. */
-export const packetInReason = (reason: number): string => REASONS[reason] ?? String(reason);
+const packetInReason = (reason: number): string => REASONS[reason] ?? String(reason);
 
 interface PacketInText {
   readonly tableId: number;
@@ -38,7 +39,7 @@ interface PacketInText {
 function packetInText(p: PacketInText): string {
   let out = p.tableId === 0 ? "" : ` table_id=${p.tableId}`;
   if (p.cookie !== NO_COOKIE) out += ` cookie=${hex(p.cookie)}`;
-  out += ` total_len=${p.totalLen} ${formatMatch(p.match)} (via ${packetInReason(p.reason)}) data_len=${p.data.length}`;
+  out += ` total_len=${p.totalLen} ${formatMatch(p.match.filter((f) => !isRaw(f)))} (via ${packetInReason(p.reason)}) data_len=${p.data.length}`;
   if (p.bufferId === NO_BUFFER) {
     out += " (unbuffered)";
     if (p.totalLen !== p.data.length) out += " (***total_len != data_len***)";
@@ -55,7 +56,7 @@ export const packetInMessageText = (m: MessageOfType<"packet_in">): string => pa
 export const nxtPacketInText = (m: MessageOfType<"nxt_packet_in">): string => packetInText(m);
 
 /** The members of a property list; of those that repeat the last one counts. */
-export function packetInFields(properties: readonly PacketInProperty[]): PacketInText {
+function packetInFields(properties: readonly PacketInProperty[]): PacketInText {
   let data: Buffer | undefined;
   let totalLen: number | undefined;
   const rest: { -readonly [K in keyof PacketInText]?: PacketInText[K] } = {};

@@ -1,4 +1,5 @@
 import type { MessageOfType } from "../messages/all.ts";
+import { QUEUE_ALL } from "../messages/queue.ts";
 import { formatMac } from "./address.ts";
 import { bitNames, duration } from "./bytes.ts";
 import { formatPort } from "./ports.ts";
@@ -58,7 +59,8 @@ export const portStatusText = (m: MessageOfType<"port_status">): string =>
 
 export const portModText = (m: MessageOfType<"port_mod">): string =>
   ` port: ${formatPort(m.portNo)}: addr:${formatMac(m.hwAddr)}\n` +
-  `     config: ${config(m.config)}\n` +
+  // Bits outside the mask mean nothing.
+  `     config: ${config(m.config & m.mask)}\n` +
   `     mask:   ${config(m.mask)}\n` +
   `     advertise: ${(m.advertise & FEATURE_BITS) === 0 ? "UNCHANGED" : features(m.advertise)}\n`;
 
@@ -114,9 +116,8 @@ export function queueStatsText(m: MessageOfType<"queue_stats_reply">): string {
   return out;
 }
 
-const ALL_QUEUES = 0xffff_ffff;
 export const queueStatsRequestText = (m: MessageOfType<"queue_stats_request">): string =>
-  ` port=${formatPort(m.portNo)} queue=${m.queueId === ALL_QUEUES ? "ALL" : m.queueId}`;
+  ` port=${formatPort(m.portNo)} queue=${m.queueId === QUEUE_ALL ? "ALL" : m.queueId}`;
 
 /** Rates are tenths of a percent; above 1000 the queue is off. */
 function rate(name: string, tenths: number | undefined): string {
@@ -125,7 +126,8 @@ function rate(name: string, tenths: number | undefined): string {
 }
 
 export function queueConfigText(m: MessageOfType<"queue_get_config_reply">): string {
-  let out = ` port=${formatPort(m.port)}\n`;
+  if (m.queues.length === 0) return "";
+  let out = m.port === 0 ? " " : ` port=${formatPort(m.port)}\n`;
   for (const q of [...m.queues].sort((a, b) => a.queueId - b.queueId)) {
     let min: number | undefined;
     let max: number | undefined;

@@ -1,13 +1,14 @@
 import { fieldByNumber, fields } from "../fields.ts";
 import type { MessageOfType } from "../messages/all.ts";
 import type { TableProperty, TypeId } from "../messages/table.ts";
+import { hexOrZero } from "./bytes.ts";
 import { actionNames } from "./print-group.ts";
 
 type Table = MessageOfType<"table_features_reply">["tables"][number];
 type TableStats = MessageOfType<"table_stats_reply">["tables"][number];
 
 /** Names with common beginnings once: `eth_{src,dst} reg0...reg7`. */
-export function compactNames(names: readonly string[]): string {
+function compactNames(names: readonly string[]): string {
   return compact(names, "").join(" ");
 }
 
@@ -107,16 +108,39 @@ function abilities(properties: readonly TableProperty[], miss: boolean): Abiliti
   };
 }
 
-function abilitiesText(a: Abilities): string {
-  let out = "";
+/** The parts of {@link Abilities} as text, and what the comparison with the table before needs. */
+interface AbilitiesText {
+  readonly next: string;
+  readonly instructions: string;
+  readonly actions: string;
+  /** ovs-ofctl says "same" of actions only when both kinds can set fields. */
+  readonly setsFields: boolean;
+}
+
+function describe(a: Abilities): AbilitiesText {
   const next = ranges(a.next);
-  if (next !== "") out += `      next tables: ${next}\n`;
   const names = INSTRUCTIONS.flatMap(([type, name]) => (has(a.instructions, type) ? [name] : []));
-  if (names.length > 0) out += `      instructions: ${names.join(" ")}\n`;
   const write = setText(a.write, a.writeSet);
   const apply = setText(a.apply, a.applySet);
-  if (write === apply) return write === "" ? out : `${out}      Write-Actions and Apply-Actions features:\n${write}`;
-  return `${out}      Write-Actions features:\n${write}      Apply-Actions features:\n${apply}`;
+  const both = write === "" ? "" : `      Write-Actions and Apply-Actions features:\n${write}`;
+  return {
+    next: next === "" ? "" : `      next tables: ${next}\n`,
+    instructions: names.length === 0 ? "" : `      instructions: ${names.join(" ")}\n`,
+    actions: write === apply ? both : `      Write-Actions features:\n${write}      Apply-Actions features:\n${apply}`,
+    setsFields: fieldNames(a.writeSet).length > 0 && fieldNames(a.applySet).length > 0,
+  };
+}
+
+const whole = (t: AbilitiesText): string => t.next + t.instructions + t.actions;
+
+function abilitiesText(t: AbilitiesText, previous: AbilitiesText | undefined): string {
+  const sameInstructions = previous !== undefined && t.instructions === previous.instructions && t.instructions !== "";
+  const sameActions = previous !== undefined && t.actions === previous.actions && t.setsFields;
+  return (
+    t.next +
+    (sameInstructions ? "      (same instructions)\n" : t.instructions) +
+    (sameActions ? "      (same actions)\n" : t.actions)
+  );
 }
 
 function setText(actions: readonly TypeId[], headers: readonly number[]): string {
@@ -147,34 +171,61 @@ function matchingText(properties: readonly TableProperty[]): string {
   return out === "" ? "" : `    matching:\n${out}`;
 }
 
-function bodyText(t: Table): string {
-  let out = "";
-  if (t.metadataMatch !== 0n || t.metadataWrite !== 0n) {
-    out += `    metadata: match=${hash(t.metadataMatch)} write=${hash(t.metadataWrite)}\n`;
-  }
-  if (t.maxEntries !== 0) out += `    max_entries=${t.maxEntries}\n`;
-  const hit = abilitiesText(abilities(t.properties, false));
-  const miss = abilitiesText(abilities(t.properties, true));
-  if (hit === miss) {
-    if (hit !== "") out += `    instructions (table miss and others):\n${hit}`;
-  } else out += `    instructions (other than table miss):\n${hit}    instructions (table miss):\n${miss}`;
-  return out + matchingText(t.properties);
+/** A table's description in the pieces that are compared with those of the table before. */
+interface TableText {
+  readonly limits: string;
+  readonly hit: AbilitiesText;
+  readonly miss: AbilitiesText;
+  /** Fields and which of them take masks, without wildcards: the comparison leaves those out. */
+  readonly matched: string;
+  readonly matching: string;
 }
 
-/** `%#x` of C: zero has no prefix. */
-const hash = (n: bigint): string => (n === 0n ? "0" : `0x${n.toString(16)}`);
+function tableText(t: Table): TableText {
+  const metadata =
+    t.metadataMatch === 0n && t.metadataWrite === 0n
+      ? ""
+      : `    metadata: match=${hexOrZero(t.metadataMatch)} write=${hexOrZero(t.metadataWrite)}\n`;
+  const headers = t.properties.flatMap((p) => (p.kind === "match" ? p.headers : []));
+  return {
+    limits: `${metadata}${t.maxEntries === 0 ? "" : `    max_entries=${t.maxEntries}\n`}`,
+    hit: describe(abilities(t.properties, false)),
+    miss: describe(abilities(t.properties, true)),
+    matched: [headers, headers.filter((h) => (h & 0x100) !== 0)].map((h) => fieldNames(h).join()).join("/"),
+    matching: matchingText(t.properties),
+  };
+}
+
+function bodyText(t: TableText, previous: TableText | undefined): string {
+  const hit = whole(t.hit);
+  const miss = whole(t.miss);
+  let out = t.limits;
+  if (previous && hit === whole(previous.hit) && miss === whole(previous.miss)) {
+    if (hit !== "" || miss !== "") out += "    (same instructions)\n";
+  } else if (hit === miss) {
+    if (hit !== "") out += `    instructions (table miss and others):\n${abilitiesText(t.hit, previous?.hit)}`;
+  } else {
+    out += `    instructions (other than table miss):\n${abilitiesText(t.hit, previous?.hit)}`;
+    out += `    instructions (table miss):\n${abilitiesText(t.miss, previous?.miss)}`;
+  }
+  const same = previous !== undefined && previous.matched === t.matched && t.matching !== "";
+  return out + (same ? "    (same matching)\n" : t.matching);
+}
+
+const isDitto = (t: TableText, p: TableText): boolean =>
+  t.limits === p.limits && whole(t.hit) === whole(p.hit) && whole(t.miss) === whole(p.miss) && t.matched === p.matched;
 
 export function tableFeaturesText(m: MessageOfType<"table_features_request" | "table_features_reply">): string {
   let out = "\n";
-  let previous: string | undefined;
+  let previous: TableText | undefined;
   let wasDitto = true;
   for (const t of m.tables) {
-    const body = bodyText(t);
-    const ditto = body === previous;
+    const text = tableText(t);
+    const ditto = previous !== undefined && isDitto(text, previous);
     // A blank line ends a table that was described in full.
     if (!wasDitto) out += "\n";
-    out += `  table ${t.tableId} ("${t.name}"):${ditto ? " ditto\n" : `\n${body}`}`;
-    previous = body;
+    out += `  table ${t.tableId} ("${t.name}"):${ditto ? " ditto\n" : `\n${bodyText(text, previous)}`}`;
+    previous = text;
     wasDitto = ditto;
   }
   return out;

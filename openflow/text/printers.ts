@@ -13,8 +13,8 @@ import * as table from "./print-table.ts";
 
 const nothing = (): string => "";
 
-/** Kinds whose text needs their bytes; print.ts has them. */
-type FromBytes = "hello" | "error" | "bundle_add_message" | "unknown";
+/** Kinds whose text needs their bytes or the place they are printed in; print.ts has them. */
+type FromBytes = "hello" | "error" | "echo_request" | "echo_reply" | "bundle_add_message" | "unknown";
 
 type Printers = {
   readonly [K in Exclude<MessageType, FromBytes>]: (m: MessageOfType<K>) => string;
@@ -22,8 +22,6 @@ type Printers = {
 
 /** What follows the heading of each kind of message. */
 const printers: Printers = {
-  echo_request: handshake.echoText,
-  echo_reply: handshake.echoText,
   features_request: nothing,
   features_reply: handshake.featuresText,
   get_config_request: nothing,

@@ -3,7 +3,7 @@ import { bits, load, move, multipath, resubmit } from "../../openflow/build.ts";
 import { type Service, services } from "../addresses.ts";
 import { type FlowSpec, flowBuilder } from "../flow.ts";
 import { ipText } from "../format.ts";
-import { type MatchRecord, tcp, udp } from "../match.ts";
+import { type MatchRecord, prefix, tcp, udp } from "../match.ts";
 import type { Pool, Protocol, SlotChoice } from "../model.ts";
 import { punt } from "../punt.ts";
 import { regListener, regPool, regSlot } from "../registers.ts";
@@ -18,10 +18,15 @@ const HASH_BASIS = 1024;
 const toPort = (protocol: Protocol, port: number): MatchRecord =>
   protocol === "tcp" ? { ...tcp, tcp_dst: port } : { ...udp, udp_dst: port };
 
-/** `symmetric_l4` leaves UDP ports out, so UDP needs the other hash. */
+/** `symmetric_l4` leaves UDP ports out, so UDP needs the other hash; affinity looks at the client's address alone. */
+const hashFields = (protocol: Protocol, pool: Pool): "nw_src" | "symmetric_l4" | "symmetric_l3l4+udp" => {
+  if (pool.affinity === "source-ip") return "nw_src";
+  return protocol === "tcp" ? "symmetric_l4" : "symmetric_l3l4+udp";
+};
+
 const byHash = (protocol: Protocol, pool: Pool, width: number): readonly Action[] => [
   multipath({
-    fields: protocol === "tcp" ? "symmetric_l4" : "symmetric_l3l4+udp",
+    fields: hashFields(protocol, pool),
     basis: HASH_BASIS,
     links: pool.slots,
     dst: bits(regSlot.field, 0, width),
@@ -42,15 +47,33 @@ const byBits = (protocol: Protocol, width: number): readonly Action[] => {
 
 const chooseSlot = (choice: SlotChoice, protocol: Protocol, pool: Pool): readonly Action[] => {
   const width = 31 - Math.clz32(pool.slots);
-  return choice === "bits" ? byBits(protocol, width) : byHash(protocol, pool, width);
+  // Copied bits hold some of the port, so that they cannot keep a client on its slot.
+  return choice === "bits" && pool.affinity === undefined ? byBits(protocol, width) : byHash(protocol, pool, width);
 };
 
-/** Table 10: what happens to a connection to this listener. */
-const serve = ({ vip, listener, pool }: Service): FlowSpec => {
+/** Table 10: connections to this listener, from the sources it allows. */
+function* serve(service: Service): Generator<FlowSpec> {
+  const { vip, listener } = service;
+  if (listener.allowedSources === undefined) {
+    yield serveFrom(service, 100, {});
+    return;
+  }
+  for (const source of listener.allowedSources)
+    yield serveFrom(service, 100 + source.length, { ip_src: prefix(source) });
+  yield flow({
+    table: T.listeners,
+    priority: 99,
+    match: { ...toPort(listener.protocol, listener.port), ip_dst: vip.ip },
+    object: { kind: "listener", id: listener.id },
+    why: `Listener ${listener.name} on ${ipText(vip.ip)}:${listener.port} does not allow this source.`,
+  });
+}
+
+const serveFrom = ({ vip, listener, pool }: Service, priority: number, source: MatchRecord): FlowSpec => {
   const common = {
     table: T.listeners,
-    priority: 100,
-    match: { ...toPort(listener.protocol, listener.port), ip_dst: vip.ip },
+    priority,
+    match: { ...toPort(listener.protocol, listener.port), ip_dst: vip.ip, ...source },
     object: { kind: "listener", id: listener.id },
   } as const;
   const place = `${ipText(vip.ip)}:${listener.port}`;
@@ -111,7 +134,7 @@ export const listener: Feature = {
   *flows(s) {
     for (const service of services(s).filter((v) => v.loadBalancer.adminUp)) {
       yield* arrive(service);
-      if (service.up) yield serve(service);
+      if (service.up) yield* serve(service);
     }
     yield flow({ table: T.listeners, priority: 0, why: "No listener takes this." });
   },

@@ -23,7 +23,7 @@ export interface Tuple {
 }
 
 /** A `ct` action at work on a packet. */
-export interface CtQuery {
+interface CtQuery {
   readonly zone: number;
   readonly proto: number;
   readonly tuple: Tuple;
@@ -34,7 +34,7 @@ export interface CtQuery {
   readonly index: number;
 }
 
-export interface CtAnswer {
+interface CtAnswer {
   /** {@link CtState} bits. */
   readonly state: number;
   /** The packet's ends after translation. */

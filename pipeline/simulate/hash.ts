@@ -143,7 +143,7 @@ const address = (state: PacketState, end: "src" | "dst", basis: number): number 
 };
 
 /** The hash of the packet over the named fields (ovs-actions(7), "multipath"). */
-export const hashFields = (state: PacketState, fields: HashFields, basis: number): number => {
+const hashFields = (state: PacketState, fields: HashFields, basis: number): number => {
   switch (fields) {
     case "eth_src":
       return lookup3(bytesOf(readField(state, "eth_src"), 6), basis);

@@ -122,6 +122,8 @@ function hints(lab: Lab, daemon: Daemon): string {
     onHost("cli2", "curl -s http://10.20.0.100/"),
     onHost("client", "ping 192.168.5.20"),
     ...["health", "slots", "fdb", "neigh", "flows"].map((command) => `  npm run -s lbctl -- ${command}`),
+    "  npm run -s lbctl -- trace 192.168.5.13 192.168.5.21:80",
+    `  OVS_RUNDIR=${lab.ovs.env["OVS_RUNDIR"]} npm run -s lbctl -- conns`,
     "To capture on a host, or on a port of the switch:",
     onHost("be1", "tcpdump -ni eth0"),
     `  ip netns exec ${lab.namespace("ovs")} tcpdump -ni pub0 -w /tmp/pub0.pcap`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { setField } from "../../openflow/build.ts";
-import { readNeighbours } from "../../pipeline/adopt.ts";
+import { readNeighbours, readServing } from "../../pipeline/adopt.ts";
 import { compile } from "../../pipeline/compile.ts";
 import type { DesiredState } from "../../pipeline/model.ts";
 import { ip, mac, seedState } from "../support/topology.ts";
@@ -44,5 +44,42 @@ describe("readNeighbours", () => {
       ),
     }));
     expect(readNeighbours(odd, s)).toEqual([]);
+  });
+});
+
+describe("readServing", () => {
+  const flowsOf = (s: DesiredState) => compile(s).flows;
+  const sorted = (ids: ReadonlySet<number>) => [...ids].sort((a, b) => a - b);
+
+  test("gets back the members that have slots, and no others", () => {
+    const s = seedState(64);
+    expect(sorted(readServing(flowsOf(s), s))).toEqual([1, 2, 3, 4]);
+    const some: DesiredState = { ...s, health: new Map([[2, "up"] as const, [3, "down"] as const]) };
+    expect(sorted(readServing(flowsOf(some), some))).toEqual([2]);
+    const none: DesiredState = { ...s, health: new Map() };
+    expect(sorted(readServing(flowsOf(none), none))).toEqual([]);
+  });
+
+  test("leaves out foreign flows", () => {
+    const s = seedState(64);
+    const foreign = flowsOf(s).map((f) => ({ ...f, cookie: 7n }));
+    expect(sorted(readServing(foreign, s))).toEqual([]);
+  });
+
+  test("a number that belonged to another address says nothing of the member that has it now", () => {
+    const s = seedState(64);
+    const swapped = {
+      ...s,
+      loadBalancers: s.loadBalancers.map((lb) => ({
+        ...lb,
+        pools: lb.pools.map((p) => ({
+          ...p,
+          members: p.members.map((m) =>
+            m.id === 1 ? { ...m, port: 9 } : m.id === 2 ? { ...m, ip: ip("10.30.0.9") } : m,
+          ),
+        })),
+      })),
+    };
+    expect(sorted(readServing(flowsOf(s), swapped))).toEqual([3, 4]);
   });
 });

@@ -1,0 +1,36 @@
+import type { NodeController } from "../controller/node.ts";
+import { parseCookie } from "../pipeline/cookies.ts";
+import { healthOf } from "../pipeline/eligibility.ts";
+import type { Health, Topology } from "../pipeline/model.ts";
+import { T } from "../pipeline/tables.ts";
+
+/** What probes say of the member with that uuid; "unmonitored" for one that no topology has. */
+export function healthByUuid(topology: Topology, health: ReadonlyMap<number, Health>, uuid: string): Health {
+  for (const lb of topology.loadBalancers) {
+    for (const pool of lb.pools) {
+      const member = pool.members.find((m) => m.uuid === uuid);
+      if (member) return healthOf(pool, member, health);
+    }
+  }
+  return "unmonitored";
+}
+
+/**
+ * Traffic of a listener or of a whole load balancer, by the flows of the listeners table as the last look at the
+ * switches found them. Switches count packets and bytes towards the VIP; connections and answers they do not count by
+ * listener, so these stay 0.
+ */
+export function listenerStats(topology: Topology, nodes: readonly NodeController[], uuid: string) {
+  const listeners = topology.loadBalancers.flatMap((lb) =>
+    lb.listeners.filter((l) => lb.uuid === uuid || l.uuid === uuid).map((l) => l.id),
+  );
+  let bytes = 0n;
+  for (const n of nodes) {
+    for (const f of n.lastSeen) {
+      if (f.tableId !== T.listeners) continue;
+      const object = parseCookie(f.cookie)?.object;
+      if (object?.kind === "listener" && listeners.includes(object.id)) bytes += f.byteCount;
+    }
+  }
+  return { bytes_in: Number(bytes), bytes_out: 0, active_connections: 0, total_connections: 0, request_errors: 0 };
+}
