@@ -209,13 +209,14 @@ function filterEvents() {
   log.filter((e) => (kind === "" || e.kind === kind) && (!warn || e.level === "warn"));
 }
 
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let soon;
+let isRefreshDue = false;
 
 /** Several events come at once when something happens; they are answered together. */
 function refreshSoon() {
-  soon ??= setTimeout(() => {
-    soon = undefined;
+  if (isRefreshDue) return;
+  isRefreshDue = true;
+  setTimeout(() => {
+    isRefreshDue = false;
     void refresh();
   }, 60);
 }
