@@ -82,7 +82,7 @@ describe("lbctl ofp-print", () => {
     );
     const { code, out } = await lbctl(["ofp-print", "--pcap", file]);
     expect(code).toBe(0);
-    expect(out).toBe(
+    expect(out).toContain(
       "# 1970-01-01T00:00:00.000Z 10.0.0.1:5 > 10.0.0.2:6653\nOFPT_ECHO_REQUEST (OF1.3) (xid=0x9): 2 bytes of payload\n",
     );
     writeFileSync(file, "not a capture, only words");
