@@ -39,7 +39,7 @@ const capture = (first: number, list: readonly { seq: number; data: Buffer }[]):
   );
 
 test("segments cut anywhere, in any order, sent twice, around the end of the sequence space", () => {
-  fc.assert(
+  void fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: stream.length - 1 }), { maxLength: 30 }),
       fc.integer({ min: 0, max: 0xffff_ffff }),
