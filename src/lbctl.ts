@@ -5,6 +5,7 @@ import { healthCommands } from "./cli/health.ts";
 import { inspectCommands } from "./cli/inspect.ts";
 import { fdbCommand } from "./cli/learned.ts";
 import { metricsCommand } from "./cli/metrics.ts";
+import { ofpParseCommand, ofpPrintCommand } from "./cli/ofp.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { traceCommand } from "./cli/trace.ts";
 import { verifyCommand } from "./cli/verify.ts";
@@ -18,6 +19,8 @@ const COMMANDS: readonly Command[] = [
   fdbCommand,
   metricsCommand,
   verifyCommand,
+  ofpPrintCommand,
+  ofpParseCommand,
 ];
 
 const io: Io = {

@@ -9,7 +9,7 @@ import {
   existingNamespaces,
   type NetworkPlan,
 } from "./network.ts";
-import type { DatapathType } from "./ovs.ts";
+import { type DatapathType, defaultDatapath, waitUntilCpusAreCounted } from "./ovs.ts";
 import { isAlive, ownProcess } from "./processes.ts";
 import { LabError } from "./shell.ts";
 import { checkLabName, createState, labRoot, readState } from "./state.ts";
@@ -22,7 +22,7 @@ export interface LabOptions {
   readonly name?: string;
   /** Folder for state, logs and captures; /tmp/openflow-lb-NAME unless told. Removed by `down`. */
   readonly root?: string;
-  /** "netdev" unless told. */
+  /** What OFLB_DATAPATH says unless told, and "netdev" without that. */
   readonly datapath?: DatapathType;
 }
 
@@ -33,7 +33,7 @@ export interface LabOptions {
  * @throws LabError when the lab runs already, or something is missing; then nothing is left behind.
  */
 export async function up(options: LabOptions = {}): Promise<Lab> {
-  const { name = "lab", datapath = "netdev" } = options;
+  const { name = "lab", datapath = defaultDatapath() } = options;
   const root = options.root ?? labRoot(name);
   checkLabName(name);
   requireRoot();
@@ -120,6 +120,7 @@ async function build(plan: NetworkPlan, lab: Lab): Promise<void> {
   const outcome = await Promise.allSettled([database, network, ...hosts]);
   const failed = outcome.find((part) => part.status === "rejected");
   if (failed !== undefined) throw failed.reason;
+  if (lab.datapath === "system") await waitUntilCpusAreCounted();
   await Promise.all([lab.ovs.startSwitch(), checkControlLink(plan)]);
 }
 
@@ -138,10 +139,12 @@ function bridgeArgs(plan: NetworkPlan, datapath: DatapathType): readonly string[
     ...["--", "add-port", bridgeName, spec.port],
     ...["--", "set", "interface", spec.port, `ofport_request=${spec.ofport}`],
   ]);
-  // One thread of each kind: the lab shares its few cores with everything else.
+  // One thread of each kind: the lab shares its few cores with everything else. The kernel's datapath has a queue for
+  // each processor, which wants a thread of its own.
   const threads = ["other_config:n-revalidator-threads=1", "other_config:n-handler-threads=1"];
+  const settings = ["--", "set", "Open_vSwitch", ".", ...threads];
   return [
-    ...["init", "--", "set", "Open_vSwitch", ".", ...(datapath === "netdev" ? threads : [])],
+    ...["init", ...(datapath === "netdev" ? settings : [])],
     ...["--", "add-br", bridgeName, "--", "set", "bridge", bridgeName, ...bridge],
     ...ports,
   ];

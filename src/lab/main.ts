@@ -4,7 +4,7 @@ import { AlreadyRunningError, refuseIfRunning } from "./cleanup.ts";
 import { currentDaemon, type Daemon, requireFreePort, startDaemon, waitSteady } from "./daemon.ts";
 import { requireNone, showBalancing, showPings } from "./demo.ts";
 import { down, type Lab, up } from "./lab.ts";
-import { type DatapathType, ovsVersion } from "./ovs.ts";
+import { type DatapathType, defaultDatapath, ovsVersion, parseDatapath } from "./ovs.ts";
 import { LabError } from "./shell.ts";
 import { labRoot } from "./state.ts";
 import { checkLine, summaryLine } from "./verify/check.ts";
@@ -24,7 +24,7 @@ const options = {
   once: { type: "boolean", default: false },
   verify: { type: "boolean", default: false },
   name: { type: "string", default: "lab" },
-  datapath: { type: "string", default: "netdev" },
+  datapath: { type: "string" },
   http: { type: "string", default: "127.0.0.1:9876" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
@@ -63,10 +63,8 @@ async function main(): Promise<number> {
   if (values.verify && !values.once) {
     throw new LabError("--verify goes with --once; for a lab that stays up: npm run -s lbctl -- verify");
   }
-  if (values.datapath !== "netdev" && values.datapath !== "system") {
-    throw new LabError(`--datapath is netdev or system, not "${values.datapath}"`);
-  }
-  return start(values, values.datapath);
+  const datapath = values.datapath === undefined ? defaultDatapath() : parseDatapath(values.datapath, "--datapath");
+  return start(values, datapath);
 }
 
 async function start(values: Options, datapath: DatapathType): Promise<number> {

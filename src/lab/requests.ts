@@ -1,5 +1,5 @@
+import { patience } from "./patience.ts";
 import { attempt, LabError } from "./shell.ts";
-import { slowness } from "./slowness.ts";
 
 /** Outcome of one HTTP request on a connection of its own. */
 export interface RequestResult {
@@ -19,7 +19,7 @@ export interface RequestResult {
 }
 
 export interface RequestOptions {
-  /** Seconds for one request; 3, times the slowness of the machine, unless told. */
+  /** Seconds for one request (see {@link patience}); 3 unless told. */
   readonly maxTime?: number;
 }
 
@@ -30,13 +30,13 @@ export async function requestFrom(
   namespace: string,
   url: string,
   count: number,
-  { maxTime = 3 * slowness() }: RequestOptions = {},
+  { maxTime = 3 }: RequestOptions = {},
 ): Promise<readonly RequestResult[]> {
   const argv = ["ip", "netns", "exec", namespace, "curl", "-s", "--noproxy", "*", "-H", "Connection: close"];
   const format = `\\n${marker} %{http_code} %{time_total} %{local_port} %{errormsg}\\n`;
   // curl's status is that of the last request only; each request's own outcome is in its line.
   const { stdout, stderr } = await attempt(
-    [...argv, "--max-time", `${maxTime}`, "-w", format, ...Array<string>(count).fill(url)],
+    [...argv, "--max-time", `${patience(maxTime)}`, "-w", format, ...Array<string>(count).fill(url)],
     { timeoutMs: (maxTime * count + 10) * 1000 },
   );
   const results = parse(stdout);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { currentDaemon, type Daemon } from "../daemon.ts";
 import type { Lab } from "../handle.ts";
+import { patience } from "../patience.ts";
 import { LabError } from "../shell.ts";
-import { slowness } from "../slowness.ts";
 import type { HostName } from "../topology.ts";
 import type { CheckResult } from "./check.ts";
 import { countSlots, readSlots } from "./dump.ts";
@@ -56,7 +56,6 @@ export interface Group {
   run(bench: Bench): Promise<void>;
 }
 
-const patienceMs = 30_000;
 /** Pause between two looks; more of them would take the time of what they wait for. */
 const pollMs = 80;
 
@@ -67,7 +66,6 @@ export function makeBench(
   record: (result: CheckResult) => void,
   undo: (() => Promise<unknown>)[],
 ): Bench {
-  const slow = slowness();
   const check: Bench["check"] = (name, expected, saw, ok) => record({ group, name, expected, saw, ok });
   const until: Bench["until"] = async (holds) => {
     const begin = performance.now();
@@ -75,7 +73,7 @@ export function makeBench(
       const lookedAt = performance.now() - begin;
       if (await holds()) return { falseAt, trueAt: performance.now() - begin };
       falseAt = lookedAt;
-      if (lookedAt > patienceMs * slow) return undefined;
+      if (lookedAt > patience(30_000)) return undefined;
       await sleep(pollMs);
     }
   };
@@ -89,10 +87,10 @@ export function makeBench(
       const seconds = (ms: number) => (ms / 1000).toFixed(2);
       check(
         name,
-        `at most ${(limit * slow) / 1000} s`,
+        `at most ${patience(limit) / 1000} s`,
         took === undefined ? "it did not happen" : `between ${seconds(took.falseAt)} and ${seconds(took.trueAt)} s`,
         // Too late for certain only if it was still false when the time was over.
-        took !== undefined && took.falseAt <= limit * slow,
+        took !== undefined && took.falseAt <= patience(limit),
       );
     },
     undo: (step) => void undo.push(step),
@@ -111,11 +109,11 @@ export function makeBench(
         return [...new Set(layout.values())].sort().join(" ") === wanted;
       });
     },
-    pause: (ms) => sleep(ms * slow),
+    pause: (ms) => sleep(patience(ms)),
     api: async (path, method = "GET") => {
       const response = await fetch(new URL(path, currentDaemon(lab).web), {
         method,
-        signal: AbortSignal.timeout(10_000 * slow),
+        signal: AbortSignal.timeout(patience(10_000)),
       });
       if (!response.ok) throw new LabError(`${path}: ${response.status} ${await response.text()}`);
       return (await response.json()) as never;

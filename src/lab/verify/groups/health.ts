@@ -2,7 +2,7 @@ import type { HealthView } from "../../../../controller/api/views.ts";
 import { parseEthernet } from "../../../../openflow/packet/ethernet.ts";
 import { parseIpv4 } from "../../../../openflow/packet/ipv4.ts";
 import { parseTcp } from "../../../../openflow/packet/tcp.ts";
-import { slowness } from "../../slowness.ts";
+import { patience } from "../../patience.ts";
 import type { Bench, Group } from "../bench.ts";
 import { countSlots, movedSlots, readSlots } from "../dump.ts";
 import type { MemberFacts } from "../facts.ts";
@@ -50,7 +50,7 @@ function checkProbes(
   );
   const gaps = probes.slice(1).map((f, i) => f.at - probes[i]!.at);
   const longest = Math.max(0, ...gaps);
-  const limit = intervalMs * slowness() + 500;
+  const limit = patience(intervalMs) + 500;
   check(
     `${host} is probed every ${intervalMs / 1000} s`,
     `gaps of at most ${limit / 1000} s`,

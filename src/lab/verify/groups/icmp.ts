@@ -1,4 +1,4 @@
-import { slowness } from "../../slowness.ts";
+import { patience } from "../../patience.ts";
 import type { HostName } from "../../topology.ts";
 import type { Bench, Group } from "../bench.ts";
 import { badChecksums } from "../wire.ts";
@@ -16,9 +16,9 @@ export async function ping(
 ): Promise<string> {
   // Without a deadline ping takes for lost what needs longer than twice the time of the others; with one it goes on
   // until it has had as many answers as it was to send.
-  const limits = ["-c", `${count}`, "-i", `${interval}`, "-w", `${Math.ceil(5 * slowness())}`];
+  const limits = ["-c", `${count}`, "-i", `${interval}`, "-w", `${Math.ceil(patience(5))}`];
   const argv = ["ping", "-n", ...limits, "-M", "do", "-s", `${size}`, address];
-  const { stdout } = await bench.lab.attempt(host, argv, { timeoutMs: 60_000 * slowness() });
+  const { stdout } = await bench.lab.attempt(host, argv);
   const answers = [...stdout.matchAll(/icmp_seq=(\d+) ttl=(\d+) .*?(DUP!)?$/gm)].map(([, seq, ttl, dup]) => ({
     seq: Number(seq),
     ttl,

@@ -1,6 +1,5 @@
 import type { PlanView, StatusView } from "../../../../controller/api/views.ts";
 import { waitSteady } from "../../daemon.ts";
-import { slowness } from "../../slowness.ts";
 import type { Bench, Group } from "../bench.ts";
 import { dumpFlows, isProgrammed, movedSlots, readSlots } from "../dump.ts";
 import { brokenKept, startLoad } from "../load.ts";
@@ -38,7 +37,7 @@ export const restart: Group = {
       ["client", "be1", "be2"],
       async () => {
         const daemon = await bench.daemon().startAgain();
-        await waitSteady(daemon.web, 20_000 * slowness());
+        await waitSteady(daemon.web, 20_000);
         // Long enough for the first confirmation of every neighbour and every member.
         await bench.pause(facts.intervalMs + 1500);
       },
