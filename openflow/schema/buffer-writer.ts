@@ -8,7 +8,7 @@ const misfit = (value: unknown, bits: number): EncodeError => new EncodeError(`$
 
 /**
  * The calls that encoders make, written by hand for the messages sent by the thousand: smart-buffer checks each write's
- * offset, room and value in functions of their own, which is half of what encoding a FLOW_MOD takes.
+ * offset, room and value in functions of their own (the profile is in the README of this folder).
  *
  * One writer makes many things one after another: {@link begin}, writes, {@link take}. They lie side by side in a block,
  * and no byte is written again once it has been taken. Numbers that do not fit their width throw {@link EncodeError}.
