@@ -3,6 +3,8 @@ import { DecodeError, EncodeError } from "./errors.ts";
 import { type Message, messages } from "./messages/all.ts";
 import { type AnyMessageDef, HEADER_SIZE, OFP_VERSION, readMessage, writeMessage } from "./messages/define.ts";
 import { readUnknown, writeUnknown } from "./messages/inner.ts";
+import { BufferWriter } from "./schema/buffer-writer.ts";
+import type { Writer } from "./schema/codec.ts";
 
 /** The header every OpenFlow message begins with (OF1.3.5 §7.1.1). */
 export interface Header {
@@ -20,12 +22,25 @@ const HELLO = 0;
 /** Room for the messages sent most, so that the writer seldom has to grow. */
 const INITIAL_SIZE = 256;
 
+/** For the messages that a full set of flows is made of. */
+const hot = new BufferWriter();
+
 /**
  * The bytes of a message.
  * @throws EncodeError when a number is out of range, an element is of unknown kind or the message passes 65,535 bytes
  */
 export function encode(message: Message): Buffer {
+  if (message.type === "flow_mod" || message.type === "bundle_add_message") {
+    hot.begin();
+    write(hot, message);
+    return hot.take();
+  }
   const w = SmartBuffer.fromSize(INITIAL_SIZE);
+  write(w, message);
+  return w.toBuffer();
+}
+
+function write(w: Writer, message: Message): void {
   try {
     if (message.type === "unknown") writeUnknown(w, message);
     else {
@@ -42,7 +57,6 @@ export function encode(message: Message): Buffer {
     // Buffer and smart-buffer report values that do not fit their width by RangeError and TypeError.
     throw new EncodeError(`${message.type}: ${e instanceof Error ? e.message : String(e)}`);
   }
-  return w.toBuffer();
 }
 
 /** The header of a message; `b` has at least 8 bytes. */

@@ -2,51 +2,21 @@
 import { type Action, actions } from "./actions.ts";
 import { EncodeError } from "./errors.ts";
 import { type Instruction, instructions } from "./instructions.ts";
-import type { Writer } from "./schema/codec.ts";
+import { BufferWriter } from "./schema/buffer-writer.ts";
 
-/** As much as a flow mod can hold. */
-const scratch = Buffer.alloc(0x1_0000);
-
-/** The calls encoders make, on the scratch buffer: a reconciliation runs through them for every flow there is. */
-const calls = {
-  writeOffset: 0,
-  writeUInt8(value: number, offset?: number) {
-    scratch.writeUInt8(value, offset ?? calls.writeOffset);
-    if (offset === undefined) calls.writeOffset += 1;
-  },
-  writeUInt16BE(value: number, offset?: number) {
-    scratch.writeUInt16BE(value, offset ?? calls.writeOffset);
-    if (offset === undefined) calls.writeOffset += 2;
-  },
-  writeUInt32BE(value: number, offset?: number) {
-    scratch.writeUInt32BE(value, offset ?? calls.writeOffset);
-    if (offset === undefined) calls.writeOffset += 4;
-  },
-  writeBigUInt64BE(value: bigint, offset?: number) {
-    scratch.writeBigUInt64BE(value, offset ?? calls.writeOffset);
-    if (offset === undefined) calls.writeOffset += 8;
-  },
-  writeBuffer(value: Buffer, offset?: number) {
-    const at = offset ?? calls.writeOffset;
-    if (at + value.length > scratch.length) throw new EncodeError(`${value.length} bytes at ${at} do not fit`);
-    value.copy(scratch, at);
-    if (offset === undefined) calls.writeOffset += value.length;
-  },
-};
-
-// smart-buffer's methods return the writer, for chaining; no encoder chains.
-const writer = calls as unknown as Writer;
+/** A reconciliation runs through it for every flow there is. */
+const writer = new BufferWriter();
 
 const bytesOf = (write: () => void): string => {
-  calls.writeOffset = 0;
+  writer.begin();
   try {
     write();
   } catch (e) {
     if (e instanceof EncodeError) throw e;
-    // Buffer reports numbers that do not fit their width by RangeError and TypeError.
+    // A value of another type than its field's is a TypeError of the engine.
     throw new EncodeError(e instanceof Error ? e.message : String(e));
   }
-  return scratch.toString("latin1", 0, calls.writeOffset);
+  return writer.takeLatin1();
 };
 
 /** What `list` is on the wire. @throws EncodeError for what has no bytes */

@@ -1,12 +1,22 @@
 import type { Parser } from "binary-parser";
-import type { SmartBuffer } from "smart-buffer";
 import { DecodeError } from "../errors.ts";
 
-/** What an encoder needs of smart-buffer. A hot path may hand in another implementation of the same few calls. */
-export type Writer = Pick<
-  SmartBuffer,
-  "writeUInt8" | "writeUInt16BE" | "writeUInt32BE" | "writeBigUInt64BE" | "writeBuffer" | "writeOffset"
->;
+/**
+ * What an encoder needs of smart-buffer. Hot paths hand in `BufferWriter`, another implementation of the same few calls.
+ * With an `offset` a call overwrites what has been written there. Numbers that do not fit their width throw.
+ */
+export interface Writer {
+  /** Bytes written so far. */
+  readonly writeOffset: number;
+  writeUInt8(value: number, offset?: number): void;
+  writeUInt16BE(value: number, offset?: number): void;
+  writeUInt32BE(value: number, offset?: number): void;
+  writeBigUInt64BE(value: bigint, offset?: number): void;
+  writeBuffer(value: Buffer, offset?: number): void;
+}
+
+/** The calls that write a number. */
+type NumberCall = "writeUInt8" | "writeUInt16BE" | "writeUInt32BE" | "writeBigUInt64BE";
 
 /**
  * Where a field that takes "the rest" ends, told to the generated parser: at the end of the buffer, or at a length
@@ -28,6 +38,8 @@ export interface Codec<T> {
   /** Takes everything up to the end of the enclosing thing; only the last field of a struct may. */
   readonly rest?: boolean;
   write(w: Writer, value: T): void;
+  /** The one call that `write` makes with the value, where it does no more: generated writers make it themselves. */
+  readonly call?: NumberCall;
   parser(p: Parser, name: string, take: Take): void;
   /** Value from what the parser left under the field's name; absent when that is the value already. */
   readonly lift?: (raw: unknown) => T;
@@ -77,32 +89,40 @@ function leaf<T>(
   };
 }
 
-export const u8: Codec<number> = leaf(
+/** A number that one call writes. */
+const number = <T extends number | bigint>(
+  size: number,
+  call: NumberCall,
+  parser: (p: Parser, name: string) => void,
+  at: (b: Buffer, at: number) => T,
+): Codec<T> => ({
+  // Which of the calls take a bigint is for the definitions below to know.
+  ...leaf<T>(size, (w, v) => w[call](v as never), parser, undefined, at),
+  call,
+});
+
+export const u8: Codec<number> = number(
   1,
-  (w, v) => w.writeUInt8(v),
+  "writeUInt8",
   (p, n) => p.uint8(n),
-  undefined,
   (b, at) => b.readUInt8(at),
 );
-export const u16: Codec<number> = leaf(
+export const u16: Codec<number> = number(
   2,
-  (w, v) => w.writeUInt16BE(v),
+  "writeUInt16BE",
   (p, n) => p.uint16be(n),
-  undefined,
   (b, at) => b.readUInt16BE(at),
 );
-export const u32: Codec<number> = leaf(
+export const u32: Codec<number> = number(
   4,
-  (w, v) => w.writeUInt32BE(v),
+  "writeUInt32BE",
   (p, n) => p.uint32be(n),
-  undefined,
   (b, at) => b.readUInt32BE(at),
 );
-export const u64: Codec<bigint> = leaf(
+export const u64: Codec<bigint> = number(
   8,
-  (w, v) => w.writeBigUInt64BE(v),
+  "writeBigUInt64BE",
   (p, n) => p.uint64be(n),
-  undefined,
   (b, at) => b.readBigUInt64BE(at),
 );
 

@@ -49,9 +49,11 @@ export function layout<F extends Fields>(fields: F, tag?: readonly [name: string
     }
   });
   const zeros = codecs.map((f) => Buffer.alloc(isPad(f) ? f.pad : 0));
-  const writeLines = entries.map(([name, f], i) =>
-    isPad(f) ? writePad(f.pad, i) : `c[${i}].write(w, v[${JSON.stringify(name)}]);`,
-  );
+  const writeLines = entries.map(([name, f], i) => {
+    if (isPad(f)) return writePad(f.pad, i);
+    const value = `v[${JSON.stringify(name)}]`;
+    return f.call ? `w.${f.call}(${value});` : `c[${i}].write(w, ${value});`;
+  });
   const write = new Function("c", "z", `return (w, v) => { ${writeLines.join(" ")} };`)(codecs, zeros) as Layout<
     Shape<F>
   >["write"];
