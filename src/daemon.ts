@@ -18,7 +18,7 @@ import type { Health, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
 import { DrainFile, withDrains } from "./drains.ts";
 import { type HttpAccess, openAccess } from "./http-access.ts";
-import { healthByUuid, listenerStats } from "./octavia-views.ts";
+import { healthByUuid, listenerStats, storedObject } from "./octavia-views.ts";
 import { webPage } from "./static-files.ts";
 import { TopologyFile } from "./topology-file.ts";
 import { apiSource } from "./views.ts";
@@ -195,7 +195,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const api = buildApi(source, metrics.registry, log.child({ part: "http" }, { level: "warn" }), {
     version,
     events,
-    access: { ...access.options, publish: events.publish },
+    access: {
+      ...access.options,
+      publish: events.publish,
+      viewOf: (request) => storedObject(store.read(), request.raw.url ?? ""),
+    },
     ...(access.tls === undefined ? {} : { tls: access.tls }),
     more: (app) => {
       page.routes(app);

@@ -1,4 +1,5 @@
 import type { NodeController } from "../controller/node.ts";
+import type { Snapshot } from "../controller/store/snapshot.ts";
 import { parseCookie } from "../pipeline/cookies.ts";
 import { healthOf } from "../pipeline/eligibility.ts";
 import type { Health, Topology } from "../pipeline/model.ts";
@@ -33,4 +34,23 @@ export function listenerStats(topology: Topology, nodes: readonly NodeController
     }
   }
   return { bytes_in: Number(bytes), bytes_out: 0, active_connections: 0, total_connections: 0, request_errors: 0 };
+}
+
+const TABLES = {
+  loadbalancers: "loadBalancers",
+  listeners: "listeners",
+  pools: "pools",
+  healthmonitors: "healthMonitors",
+  quotas: "quotas",
+} as const;
+
+/** What is stored of the object that a path of the Octavia API names; the members for a list of those. */
+export function storedObject(state: Snapshot, path: string): unknown {
+  const [, rest] = /\/lbaas\/([^?]*)/.exec(path) ?? [];
+  const [kind = "", id = "", inner, innerId] = (rest ?? "").split("/");
+  if (kind === "pools" && inner === "members") {
+    return innerId ? state.get("members", innerId) : state.children("members", id);
+  }
+  const table = Object.hasOwn(TABLES, kind) ? TABLES[kind as keyof typeof TABLES] : undefined;
+  return table === undefined || id === "" ? undefined : state.get(table, id);
 }

@@ -64,8 +64,9 @@ export function apiSource(deps: ViewDeps): ApiSource {
     setDrain: async (text, drain, who) => {
       const member = findMember(deps.topology(), text);
       if (!drain && !member.adminUp) throw new Conflict(`member ${member.name} is disabled in the topology`);
+      const before = memberView(deps, member);
       deps.drain(member, drain, who);
-      return memberView(deps, member);
+      return { before, after: memberView(deps, member) };
     },
   };
 }

@@ -17,6 +17,8 @@ export interface AccessOptions {
   readonly loopbackOnly?: boolean;
   readonly audit?: AuditLog;
   readonly publish?: Publish;
+  /** What a request is about, as it is now; asked before and after a change. */
+  readonly viewOf?: (request: FastifyRequest) => unknown;
   /** Per address of a caller. */
   readonly rates?: { readonly requests: Rate; readonly changes: Rate; readonly failures: Rate };
 }
@@ -39,8 +41,6 @@ declare module "fastify" {
     reads?: boolean;
     /** Needs no token: it tells nothing that one must not know, or browsers ask for it before they have one. */
     open?: boolean;
-    /** The object a request is about as it is now; asked before and after a change. */
-    auditView?: (request: FastifyRequest) => unknown;
   }
 }
 
@@ -65,14 +65,14 @@ export function guard(app: FastifyInstance, options: AccessOptions): void {
     securityHeaders(reply);
     if (options.loopbackOnly) requireLoopbackName(request.headers.host);
     const open = request.routeOptions.config.open === true;
-    if (!open) requireTurn(requests.take(request.ip));
+    if (!open) requireTurn(reply, requests.take(request.ip));
     if (changes(request)) {
-      requireTurn(changing.take(request.ip));
+      requireTurn(reply, changing.take(request.ip));
       requireSameOrigin(request);
     }
     const tokens = options.tokens?.();
     if (tokens === undefined || open) return;
-    requireTurn(failures.wait(request.ip));
+    requireTurn(reply, failures.wait(request.ip));
     const given = tokenOf(request);
     const principal = given === undefined ? undefined : principalOf(tokens, given);
     if (!principal) {
@@ -91,8 +91,7 @@ export function guard(app: FastifyInstance, options: AccessOptions): void {
   });
 
   app.addHook("preHandler", async (request) => {
-    const view = request.routeOptions.config.auditView;
-    if (view && changes(request)) request.audited.before = view(request);
+    if (changes(request)) request.audited.before = options.viewOf?.(request);
   });
   app.addHook("onSend", async (request, reply, payload) => {
     try {
@@ -116,8 +115,11 @@ function securityHeaders(reply: FastifyReply): void {
   });
 }
 
-function requireTurn(seconds: number): void {
-  if (seconds > 0) throw new TooManyRequests("too many requests; try again later", seconds);
+function requireTurn(reply: FastifyReply, seconds: number): void {
+  if (seconds === 0) return;
+  // Set here, since the API of OpenStack has its own way to say what is wrong.
+  reply.header("retry-after", seconds);
+  throw new TooManyRequests("too many requests; try again later", seconds);
 }
 
 /** `Authorization: Bearer` (RFC 6750) or OpenStack's `X-Auth-Token`. */
@@ -167,11 +169,10 @@ function writeDown(options: AccessOptions, request: FastifyRequest, reply: Fasti
   const { method } = request;
   const path = (request.raw.url ?? "").split("?")[0] as string;
   const status = reply.statusCode;
-  const view = request.routeOptions.config.auditView;
   const ok = status < 400;
   const { audited } = request;
   let after = audited.after;
-  if (ok && after === undefined) after = view ? view(request) : answerOf(payload);
+  if (ok && after === undefined) after = options.viewOf?.(request) ?? answerOf(payload);
   // An unauthenticated stranger could otherwise fill the disk.
   const isRefusal = status === 401 || status === 403 || status === 421 || status === 429;
   if (isRefusal) return;

@@ -31,6 +31,7 @@ export function docsPage(document: OpenApiDocument): string {
 <title>API of ${escapeHtml(title ?? "")}</title>
 <link rel="icon" href="../dashboard/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="../dashboard/style.css">
+<link rel="stylesheet" href="../dashboard/lists.css">
 </head>
 <body class="docs">
 <header class="bar"><a class="brand" href="../">${escapeHtml(title ?? "")}</a><nav class="tabs" aria-label="Sections">${links}<a href="#schemas">Schemas</a></nav></header>

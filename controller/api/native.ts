@@ -88,6 +88,9 @@ export function nativeRoutes(app: FastifyInstance, source: ApiSource): void {
   balancingRoutes(app, source);
 }
 
+/** What probes found is not what was changed. */
+const withoutProbes = ({ nodes: _, ...member }: MemberHealthView) => member;
+
 function balancingRoutes(app: FastifyInstance, source: ApiSource): void {
   const pool = only("pool", "name or id of a pool; all of them unless told");
   app.get<Query>(
@@ -126,10 +129,8 @@ function balancingRoutes(app: FastifyInstance, source: ApiSource): void {
         refusals: { 404: "There is no such member", 409: "The name fits several members, or the member is disabled" },
       }),
       async (request) => {
-        const after = await source.setDrain(request.params.member, drain, request.who);
-        // What probes found is not what was changed.
-        const { nodes: _, ...member } = after;
-        request.audited.after = member;
+        const { before, after } = await source.setDrain(request.params.member, drain, request.who);
+        request.audited = { before: withoutProbes(before), after: withoutProbes(after) };
         return after;
       },
     );

@@ -51,9 +51,8 @@ export function operation(op: Operation) {
   };
 }
 
-/** The first thing that is wrong with a request, in words. */
+/** The first thing that is wrong with a request, in words, with the names and values that may be used. */
 function schemaFault([fault]: readonly FastifySchemaValidationError[], where: string, op: Operation): Error {
-  const what = where === "querystring" ? "query parameter" : where === "params" ? "path parameter" : "property";
   const { additionalProperty, allowedValues } = (fault?.params ?? {}) as {
     readonly additionalProperty?: string;
     readonly allowedValues?: readonly string[];
@@ -61,12 +60,12 @@ function schemaFault([fault]: readonly FastifySchemaValidationError[], where: st
   if (additionalProperty !== undefined) {
     const known = (where === "querystring" ? op.query : op.body) as { properties?: object } | undefined;
     const allowed = Object.keys(known?.properties ?? {}).join(", ") || "none";
-    return new Error(`unknown ${what} "${additionalProperty}" (allowed: ${allowed})`);
+    return new Error(`unknown parameter "${additionalProperty}" (allowed: ${allowed})`);
   }
   const name = fault?.instancePath.slice(1).replaceAll("/", ".") ?? "";
   if (where === "querystring" && fault?.keyword === "type" && fault.params["type"] === "string") {
-    return new Error(`query parameter "${name}" is given more than once`);
+    return new Error(`${name}: is given more than once`);
   }
   const values = allowedValues === undefined ? (fault?.message ?? "is wrong") : `must be ${allowedValues.join(", ")}`;
-  return new Error(name === "" ? `${where}: ${values}` : `${what} "${name}" ${values}`);
+  return new Error(`${name || where}: ${values}`);
 }

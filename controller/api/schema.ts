@@ -24,8 +24,9 @@ export const counter = (description?: string) =>
 export const orNull = <S extends TSchema>(schema: S, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
+/** The library's own type for values of an enum is too wide once the values come by a parameter. */
 export const oneOf = <const V extends readonly string[]>(values: V, description?: string) =>
-  Type.Enum([...values] as [...V], description === undefined ? {} : { description });
+  Type.Unsafe<V[number]>(Type.Enum([...values], description === undefined ? {} : { description }));
 
 export const list = <S extends TSchema>(schema: S, description?: string) =>
   Type.Array(schema, description === undefined ? {} : { description });

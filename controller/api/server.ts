@@ -37,8 +37,13 @@ export interface ApiSource extends TraceSource, TopologySource {
    * Takes a member out of service, or back in, and answers once that is on disk.
    * @param member its name, id or uuid, or POOL/NAME
    * @param who asks for it
+   * @returns the member before and after
    */
-  setDrain(member: string, drain: boolean, who: string): Promise<MemberHealthView>;
+  setDrain(
+    member: string,
+    drain: boolean,
+    who: string,
+  ): Promise<{ readonly before: MemberHealthView; readonly after: MemberHealthView }>;
   /** Whether every configured node is in its wanted state. */
   ready(): boolean;
 }

@@ -1,89 +1,76 @@
 /** What the native API answers about single packets and about what the switch has learned. */
+import { Type } from "typebox";
+import { counter, integer, list, named, number, orNull, text, type View } from "./schema.ts";
 
-/** A table a packet passed. */
-export interface TraceStepView {
-  readonly table: number;
-  readonly tableName: string;
-  /** 0, and one more inside each resubmit. */
-  readonly depth: number;
-  /** The flow as ovs-ofctl prints it; null when none matched. */
-  readonly flow: string | null;
-  readonly cookie: string;
-  readonly feature: string;
-  readonly object: string;
-  readonly why: string;
-  /** What the actions did that their text does not show. */
-  readonly notes: readonly string[];
-  /** Registers that are not 0 behind the table, with what they mean: `{"reg0": "2 (segment p2)"}`. */
-  readonly registers: Readonly<Record<string, string>>;
-}
+export const TraceStepView = named("TraceStep", "A table a packet passed.", {
+  table: integer(),
+  tableName: text(),
+  depth: integer("0, and one more inside each resubmit"),
+  flow: orNull(text(), "the flow as ovs-ofctl prints it; null when none matched"),
+  cookie: text(),
+  feature: text(),
+  object: text(),
+  why: text(),
+  notes: list(text(), "what the actions did that their text does not show"),
+  registers: Type.Record(Type.String(), text(), {
+    description: "registers that are not 0 behind the table, with what they mean",
+  }),
+});
+export type TraceStepView = View<typeof TraceStepView>;
 
-interface TracePassView {
-  /** Table it begins in. */
-  readonly from: number;
-  /** What conntrack found; null for the first pass. */
-  readonly conntrack: string | null;
-  readonly steps: readonly TraceStepView[];
-  /** The packet at its end, as an exact match. */
-  readonly final: string;
-}
+const TracePassView = named("TracePass", "The way through the tables up to the end or to conntrack.", {
+  from: integer("table it begins in"),
+  conntrack: orNull(text(), "what conntrack found; null for the first pass"),
+  steps: list(TraceStepView),
+  final: text("the packet at its end, as an exact match"),
+});
 
-export interface TraceOutputView {
-  readonly port: string;
-  readonly ofport: number;
-  /** The packet as it leaves, as an exact match without registers. */
-  readonly packet: string;
-  /** Header fields that are not as they came in: `{"ip_dst": "10.20.0.2"}`. */
-  readonly changed: Readonly<Record<string, string>>;
-}
+export const TraceOutputView = named("TraceOutput", "A packet as it leaves.", {
+  port: text(),
+  ofport: integer(),
+  packet: text("as an exact match without registers"),
+  changed: Type.Record(Type.String(), text(), { description: "header fields that are not as they came in" }),
+});
+export type TraceOutputView = View<typeof TraceOutputView>;
 
-export interface TracePuntView {
-  /** Class of packet-ins; "other" when the packet carries none of ours. */
-  readonly class: string;
-  readonly purpose: string;
-}
+export const TracePuntView = named("TracePunt", "A packet that is handed to the controller.", {
+  class: text("class of packet-ins; `other` when the packet carries none of ours"),
+  purpose: text(),
+});
+export type TracePuntView = View<typeof TracePuntView>;
 
-export interface TraceView {
-  readonly node: string;
-  /** The packet as it comes in, as an exact match. */
-  readonly packet: string;
-  /** The same for `ofproto/trace`, and the `--ct-next` options that go with it. */
-  readonly switchArguments: readonly string[];
-  readonly assumptions: readonly string[];
-  readonly passes: readonly TracePassView[];
-  readonly outputs: readonly TraceOutputView[];
-  readonly punts: readonly TracePuntView[];
-  /** Flows the switch would make or refresh. */
-  readonly learned: readonly string[];
-  /** Why it came to nothing; null when it left or was punted. */
-  readonly dropped: string | null;
-  /** Actions that are not simulated. */
-  readonly unknown: readonly string[];
-}
+export const TraceView = named("Trace", "The way of a packet.", {
+  node: text(),
+  packet: text("as it comes in, as an exact match"),
+  switchArguments: list(text(), "the same for `ofproto/trace`, and the `--ct-next` options that go with it"),
+  assumptions: list(text()),
+  passes: list(TracePassView),
+  outputs: list(TraceOutputView),
+  punts: list(TracePuntView),
+  learned: list(text(), "flows the switch would make or refresh"),
+  dropped: orNull(text(), "why it came to nothing; null when it left or was punted"),
+  unknown: list(text(), "actions that are not simulated"),
+});
+export type TraceView = View<typeof TraceView>;
 
-/** A MAC that the switch has learned. */
-export interface FdbEntryView {
-  readonly mac: string;
-  readonly port: string;
-  /** Addresses it was seen to send from, as far as these were learned as next hops. */
-  readonly addresses: readonly string[];
-  /** Since it was learned first. */
-  readonly secondsKnown: number;
-  /** It is forgotten when it has not sent for so long. */
-  readonly secondsKept: number;
-  /** Frames that were sent to it by this entry. */
-  readonly packets: string;
-}
+export const FdbEntryView = named("FdbEntry", "A MAC that the switch has learned.", {
+  mac: text(),
+  port: text(),
+  addresses: list(text(), "addresses it was seen to send from, as far as these were learned as next hops"),
+  secondsKnown: number("since it was learned first"),
+  secondsKept: number("it is forgotten when it has not sent for so long"),
+  packets: counter("frames that were sent to it by this entry"),
+});
+export type FdbEntryView = View<typeof FdbEntryView>;
 
-/** What is learned in a segment, and what was flooded there for want of it. */
-export interface FdbView {
-  readonly node: string;
-  readonly segment: string;
-  readonly entries: readonly FdbEntryView[];
-  /** Frames that went to all ports; null while the switch has no such group. */
-  readonly floodedPackets: string | null;
-  readonly floodedBytes: string | null;
-}
+export const FdbView = named("Fdb", "What is learned in a segment, and what was flooded there for want of it.", {
+  node: text(),
+  segment: text(),
+  entries: list(FdbEntryView),
+  floodedPackets: orNull(counter(), "frames that went to all ports; null while the switch has no such group"),
+  floodedBytes: orNull(counter()),
+});
+export type FdbView = View<typeof FdbView>;
 
 /** A connection that a switch tracks. */
 export interface ConnectionView {

@@ -1,6 +1,8 @@
-import type { FastifyInstance, FastifySchemaValidationError } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
-import type { FdbView, TraceView } from "./trace-views.ts";
+import { operation } from "./operation.ts";
+import { list } from "./schema.ts";
+import { FdbView, TraceView } from "./trace-views.ts";
 
 const port = (description: string) => Type.Integer({ minimum: 0, maximum: 65_535, description });
 
@@ -38,22 +40,6 @@ const FdbQuestion = Type.Object(
 );
 type FdbQuestion = Static<typeof FdbQuestion>;
 
-/** What is wrong with a question, with the names that may be used. */
-function questionFault([fault]: readonly FastifySchemaValidationError[]): Error {
-  const { additionalProperty, allowedValues } = (fault?.params ?? {}) as {
-    readonly additionalProperty?: string;
-    readonly allowedValues?: readonly string[];
-  };
-  if (additionalProperty !== undefined) {
-    return new Error(
-      `unknown parameter "${additionalProperty}" (allowed: ${Object.keys(TraceQuestion.properties).join(", ")})`,
-    );
-  }
-  const name = fault?.instancePath.slice(1) ?? "";
-  const values = allowedValues === undefined ? (fault?.message ?? "is wrong") : `must be ${allowedValues.join(", ")}`;
-  return new Error(`${name}: ${values}`);
-}
-
 /** What these routes show. */
 export interface TraceSource {
   /** @throws BadRequest for a question that no packet answers to */
@@ -64,16 +50,25 @@ export interface TraceSource {
 
 /** GET and POST `/v1/trace`: a packet's way through the tables. GET `/v1/fdb`: what the switches have learned. */
 export function traceRoutes(app: FastifyInstance, source: TraceSource): void {
-  const faults = { schemaErrorFormatter: (errors: FastifySchemaValidationError[]) => questionFault(errors) };
-  app.get<{ Querystring: TraceQuestion }>(
+  const trace = {
+    tag: "flows",
+    summary: "The way of a packet through the tables",
+    details:
+      "The packet is given by its addresses, or whole as `packet`. It is followed through the flows that are wanted " +
+      "and those that the switch has learned; nothing is sent.",
+    answer: TraceView,
+  };
+  app.get<{ Querystring: TraceQuestion }>("/v1/trace", operation({ ...trace, query: TraceQuestion }), async (request) =>
+    source.trace(request.query),
+  );
+  app.post<{ Body: TraceQuestion }>(
     "/v1/trace",
-    { schema: { querystring: TraceQuestion }, ...faults },
-    async (request) => source.trace(request.query),
+    operation({ ...trace, body: TraceQuestion, config: { reads: true } }),
+    async (request) => source.trace(request.body),
   );
-  app.post<{ Body: TraceQuestion }>("/v1/trace", { schema: { body: TraceQuestion }, ...faults }, async (request) =>
-    source.trace(request.body),
-  );
-  app.get<{ Querystring: FdbQuestion }>("/v1/fdb", { schema: { querystring: FdbQuestion } }, async (request) =>
-    source.fdb(request.query.segment),
+  app.get<{ Querystring: FdbQuestion }>(
+    "/v1/fdb",
+    operation({ tag: "state", summary: "What the switches have learned", query: FdbQuestion, answer: list(FdbView) }),
+    async (request) => source.fdb(request.query.segment),
   );
 }

@@ -84,7 +84,7 @@ const rootRoutes = (app: FastifyInstance, deps: OctaviaDeps, mount: string): voi
     if (webPage !== undefined && wants(request, /text\/html/i)) return webPage(request, reply);
     return versions(request);
   };
-  app.get(mount === "" ? "/" : mount, { config: { page: true } }, root);
+  app.get(mount === "" ? "/" : mount, { config: { page: true, open: true } }, root);
   for (const path of ["/v2", "/v2.0", "/v2/lbaas", "/v2.0/lbaas"]) {
     app.get(`${mount}${path}`, async (_request, reply) => reply.type("application/json").send('"v2"'));
   }
