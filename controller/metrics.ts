@@ -1,6 +1,17 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { NudState } from "./neighbour/machine.ts";
 
-/** Every metric of the daemon, in one place. Names follow the Prometheus conventions; README has the list. */
+const NUD_STATES = [
+  "none",
+  "incomplete",
+  "reachable",
+  "stale",
+  "probe",
+  "failed",
+  "permanent",
+] as const satisfies readonly NudState[];
+
+/** Every metric of the daemon, in one place. Names follow the Prometheus conventions; docker/metrics.md has the list. */
 export function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];
@@ -9,8 +20,24 @@ export function makeMetrics() {
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     new Gauge({ name, help, labelNames: [...labelNames], registers });
   const member = ["node", "load_balancer", "pool", "member", "member_id"] as const;
+  const neighbourStates = new Map<string, () => readonly NudState[]>();
+  new Gauge({
+    name: "oflb_neighbours",
+    help: "Next hops by state",
+    labelNames: ["node", "state"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [node, states] of neighbourStates) {
+        for (const state of NUD_STATES) this.set({ node, state }, 0);
+        for (const state of states()) this.inc({ node, state });
+      }
+    },
+  });
   return {
     registry,
+    /** Gives the states of all next hops of a node; asked at each scrape. */
+    neighbourStates,
     flowMods: counter("oflb_flow_mods_total", "Flow mods sent, by node and command", ["node", "command"]),
     rounds: counter("oflb_reconcile_rounds_total", "Reconcile rounds, by node and result", ["node", "result"]),
     drift: counter("oflb_drift_operations_total", "Changes made to undo what others did to the switch", ["node"]),
@@ -20,7 +47,6 @@ export function makeMetrics() {
     steady: gauge("oflb_node_steady", "1 while the switch holds exactly the wanted state", ["node"]),
     secondary: gauge("oflb_node_secondary", "1 while another controller is primary and nothing is written", ["node"]),
     flows: gauge("oflb_desired_flows", "Flows of the desired program", ["node"]),
-    neighbours: gauge("oflb_neighbours", "Next hops by state", ["node", "state"]),
     conflicts: counter("oflb_address_conflicts_total", "Frames that claimed an address of ours", ["node", "segment"]),
     queueDrops: counter("oflb_neighbour_queue_drops_total", "Packets dropped while their next hop was asked for", [
       "node",

@@ -130,6 +130,7 @@ export class NodeController {
       round: (reasons) => this.#round(reasons),
       ended: (result) => this.#ended(result),
     });
+    this.#deps.metrics.neighbourStates.set(node.name, () => this.resolver.views().map((view) => view.state));
     this.#deps.metrics.connected.set({ node: node.name }, 0);
     this.#deps.metrics.steady.set({ node: node.name }, 0);
   }
@@ -243,6 +244,7 @@ export class NodeController {
     this.#announcer.stop();
     this.resolver.stop();
     this.checker.stop();
+    this.#deps.metrics.neighbourStates.delete(this.node.name);
   }
 
   handle(message: Message): void {

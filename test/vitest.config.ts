@@ -14,7 +14,7 @@ export default defineConfig({
         root,
         test: {
           name: "unit",
-          include: ["test/{openflow,pipeline,controller,src}/**/*.test.ts"],
+          include: ["test/{openflow,pipeline,controller,src,docker}/**/*.test.ts"],
           testTimeout: 60_000,
         },
       },

@@ -3,7 +3,7 @@ import { formatIpv4, formatMac } from "../../openflow/packet/address.ts";
 import { buildArpRequest } from "../../openflow/packet/arp.ts";
 import { nextHops } from "../../pipeline/addresses.ts";
 import type { DesiredState, Neighbour, Segment, Topology } from "../../pipeline/model.ts";
-import { published } from "./machine.ts";
+import { type NudState, published } from "./machine.ts";
 import { type NeighbourKey, NeighbourTable, type TableEffect } from "./table.ts";
 
 export interface ResolverDeps {
@@ -24,7 +24,7 @@ export interface ResolverDeps {
 
 /** An entry as people see it. */
 export interface ResolverView extends NeighbourKey {
-  readonly state: string;
+  readonly state: NudState;
   readonly mac?: number;
   readonly ofport?: number;
   readonly msSinceConfirmed?: number;

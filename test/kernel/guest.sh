@@ -24,7 +24,8 @@ cd "$(cat /out/.guest/folder)" || exit
 set -a
 . /out/.guest/environment
 set +a
-bash /out/.guest/command </dev/null
-status=$?
+# Through a pipe: on a terminal programs would draw.
+bash /out/.guest/command </dev/null 2>&1 | cat
+status=${PIPESTATUS[0]}
 echo "guest: done after $(uptime) s, status $status"
 echo $status >/out/.guest/status

@@ -82,9 +82,9 @@ function ended(child: ChildProcess, run: GuestRun, console: NodeJS.WritableStrea
     };
     const limit = setTimeout(() => giveUp(`the guest was stopped after ${run.limitMs / 1000} s`), run.limitMs);
     const bootLimit = setTimeout(() => giveUp(`the guest is not up after ${bootLimitMs / 1000} s`), bootLimitMs);
-    child.stdout?.on("data", (bytes: Buffer) => {
+    child.stdout?.setEncoding("utf8").on("data", (bytes: string) => {
       // The serial line ends lines like a teletype.
-      const text = bytes.toString("utf8").replaceAll("\r", "");
+      const text = bytes.replaceAll("\r", "");
       process.stdout.write(text);
       console.write(text);
       if (printed.length < 65_536) printed += text;
