@@ -5,6 +5,7 @@ import { healthCommands } from "./cli/health.ts";
 import { inspectCommands } from "./cli/inspect.ts";
 import { fdbCommand } from "./cli/learned.ts";
 import { metricsCommand } from "./cli/metrics.ts";
+import { ofpParseCommand, ofpPrintCommand } from "./cli/ofp.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { traceCommand } from "./cli/trace.ts";
 
@@ -16,6 +17,8 @@ const COMMANDS: readonly Command[] = [
   connsCommand,
   fdbCommand,
   metricsCommand,
+  ofpPrintCommand,
+  ofpParseCommand,
 ];
 
 const io: Io = {

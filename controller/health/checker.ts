@@ -4,6 +4,7 @@ import { formatIpv4 } from "../../openflow/packet/address.ts";
 import type { Health, Topology } from "../../pipeline/model.ts";
 import { type ProbeTarget, probeTargets } from "../../pipeline/probe-target.ts";
 import type { Lookup } from "../neighbour/resolver.ts";
+import { Alarm } from "./alarm.ts";
 import { authorityOf, probeFrame, readAnswer, resetFrame } from "./frames.ts";
 import { type MemberHealth, newMember, type ProbeResult, step } from "./machine.ts";
 import { answered, expire, type Outcome, type Probe, resend, resendAt, type Step, startProbe } from "./probe.ts";
@@ -46,6 +47,8 @@ interface Entry {
 
 /** Probes under way at a time. */
 const MAX_RUNNING = 500;
+/** How long after a reset packets of the peer's may still be on their way, ms; its first repetition comes later. */
+const CROSSING_MS = 150;
 /**
  * When a timer comes later than this, ms, the process was standing still, and members are not to blame. As long again is
  * left for reading what has come meanwhile.
@@ -77,11 +80,12 @@ export class HealthChecker {
   #deps: CheckerDeps;
   #entries = new Map<number, Entry>();
   #running = new Map<string, Entry>();
+  /** Keys of probes that ended lately, with the time when that will have been {@link CROSSING_MS} ago; the oldest first. */
+  #ended = new Map<string, number>();
   #ports = new SourcePorts(Math.random);
   #connected = false;
   #stopped = false;
-  #timer: NodeJS.Timeout | undefined;
-  #timerAt = 0;
+  #alarm = new Alarm((now, lateMs) => this.#tick(now, lateMs));
 
   constructor(deps: CheckerDeps) {
     this.#deps = deps;
@@ -152,6 +156,9 @@ export class HealthChecker {
     const e = this.#running.get(runningKey(segment, read.from, read.number));
     const probe = e?.running?.probe;
     if (!e || !probe || (read.port !== undefined && read.port !== e.target.port)) {
+      // What crossed our reset on its way needs no other one. What comes much later shows that it was lost.
+      const until = this.#ended.get(runningKey(segment, read.from, read.number));
+      if (until !== undefined && until > performance.now()) return;
       const reset = resetFrame(frame);
       if (reset) this.#deps.send(segment, inPort, reset);
       return;
@@ -163,7 +170,7 @@ export class HealthChecker {
   stop(): void {
     for (const [id, e] of this.#entries) this.#forget(id, e);
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#alarm.clear();
   }
 
   #start(e: Entry, now: number): void {
@@ -228,7 +235,9 @@ export class HealthChecker {
   /** Takes away what is under way without a word. */
   #drop(e: Entry): void {
     if (!e.running) return;
-    this.#running.delete(runningKey(e.target.segment.id, e.target.ip, e.running.number));
+    const key = runningKey(e.target.segment.id, e.target.ip, e.running.number);
+    this.#running.delete(key);
+    this.#ended.set(key, performance.now() + CROSSING_MS);
     e.running = undefined;
   }
 
@@ -250,11 +259,12 @@ export class HealthChecker {
     this.#deps.forgotten(e.target);
   }
 
-  #tick(): void {
-    this.#timer = undefined;
-    const now = performance.now();
-    const late = now - this.#timerAt;
-    if (late > STALL_MS) this.#grantTime(late + STALL_MS);
+  #tick(now: number, lateMs: number): void {
+    for (const [key, until] of this.#ended) {
+      if (until > now) break;
+      this.#ended.delete(key);
+    }
+    if (lateMs > STALL_MS) this.#grantTime(lateMs + STALL_MS);
     for (const e of [...this.#running.values()]) {
       const { running } = e;
       if (!running) continue;
@@ -265,7 +275,8 @@ export class HealthChecker {
     }
     if (this.#connected) {
       const waiting = [...this.#entries.values()].filter((e) => !e.running);
-      for (const e of startable(waiting, now, MAX_RUNNING - this.#running.size)) this.#start(e, now);
+      const due = waiting.map((e) => ({ e, dueAt: e.dueAt, intervalMs: e.target.monitor.intervalMs }));
+      for (const { e } of startable(due, now, MAX_RUNNING - this.#running.size)) this.#start(e, now);
     }
     this.#arm();
   }
@@ -292,23 +303,15 @@ export class HealthChecker {
     return Math.min(running.deadline, (running.probe && resendAt(running.probe)) ?? Number.POSITIVE_INFINITY);
   }
 
-  /** One timer, for whatever comes first. */
+  /** Sets the alarm for whatever comes first. */
   #arm(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     let next = Number.POSITIVE_INFINITY;
     for (const e of this.#entries.values()) next = Math.min(next, this.#nextFor(e));
+    this.#alarm.clear();
     this.#wake(next);
   }
 
-  /** Sees to it that there is a tick at a time, unless one comes earlier anyway. */
   #wake(at: number): void {
-    if (this.#stopped || !this.#connected || at === Number.POSITIVE_INFINITY) return;
-    const pause = Math.max(1, at - performance.now());
-    const timerAt = performance.now() + pause;
-    if (this.#timer !== undefined && this.#timerAt <= timerAt) return;
-    clearTimeout(this.#timer);
-    this.#timerAt = timerAt;
-    this.#timer = setTimeout(() => this.#tick(), pause);
+    if (!this.#stopped && this.#connected) this.#alarm.by(at);
   }
 }

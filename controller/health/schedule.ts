@@ -29,14 +29,21 @@ export const nextProbe = (
   return Math.max(now, startedAt + intervalMs * (1 - JITTER * random));
 };
 
-/** Something that is due at a time. */
+/** Probes may start this much early, ms, when others start anyway. */
+const COMPANY_MS = 50;
+
+/** Something that is due at a time, again and again. */
 interface Due {
   readonly dueAt: number;
+  readonly intervalMs: number;
 }
 
-/** What may start now: whatever is due, the longest overdue first, but no more than there is room for. */
+/**
+ * What may start now: whatever is due or nearly so, the longest overdue first, but no more than there is room for.
+ * Probes that start together cost the controller far less: their packets share system calls both ways.
+ */
 export const startable = <T extends Due>(waiting: Iterable<T>, now: number, room: number): readonly T[] => {
   if (room <= 0) return [];
-  const due = [...waiting].filter((w) => w.dueAt <= now);
+  const due = [...waiting].filter((w) => w.dueAt <= now + Math.min(COMPANY_MS, w.intervalMs / 20));
   return due.length <= room ? due : due.sort((a, b) => a.dueAt - b.dueAt).slice(0, room);
 };

@@ -199,6 +199,11 @@ export class Session {
     }
     this.traffic.messagesOut++;
     this.traffic.bytesOut += bytes.length;
+    // What is sent in one turn of the event loop goes out in one system call.
+    if (this.#socket.writableCorked === 0) {
+      this.#socket.cork();
+      process.nextTick(() => this.#socket.uncork());
+    }
     this.#socket.write(bytes);
   }
 

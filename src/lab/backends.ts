@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { patience } from "./patience.ts";
 import { listensOn, type ProcessRef, signal, startDetached, waitGone } from "./processes.ts";
 import { LabError } from "./shell.ts";
 import { backendPort } from "./topology.ts";
@@ -51,7 +52,7 @@ export function backend(name: string, namespace: string, root: string): Backend 
 }
 
 async function listening(ref: ProcessRef, name: string): Promise<void> {
-  for (const deadline = Date.now() + 30_000; !listensOn(ref, backendPort); await sleep(20)) {
+  for (const deadline = Date.now() + patience(30_000); !listensOn(ref, backendPort); await sleep(20)) {
     if (Date.now() > deadline) throw new LabError(`backend ${name} does not listen on port ${backendPort}`);
   }
 }

@@ -4,10 +4,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Lab } from "./lab.ts";
+import { patience } from "./patience.ts";
 import { isAlive, type ProcessRef, signal, startDetached, terminate, waitGone } from "./processes.ts";
 import { LabError } from "./shell.ts";
 
 const repository = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Compiled as this very file is, or not. */
+const controllerProgram = import.meta.url.endsWith(".ts")
+  ? { program: join(repository, "src/lbctl.ts"), runtime: ["--import", import.meta.resolve("tsx")] }
+  : { program: join(repository, "src/lbctl.js"), runtime: [] };
 
 export interface DaemonOptions {
   /** HOST:PORT of the HTTP API and web page. */
@@ -46,7 +52,7 @@ export interface Daemon {
  */
 export async function startDaemon(lab: Lab, options: DaemonOptions): Promise<Daemon> {
   const config = options.config ?? join(repository, "fixtures/topology.yaml");
-  const program = join(repository, "src/lbctl.ts");
+  const { program, runtime } = controllerProgram;
   for (const path of [config, program]) if (!existsSync(path)) throw new LabError(`${path} is missing`);
   await requireFreePort(options.http);
   const port = options.openflowPort ?? (await freePort(lab.controllerAddress, 6653));
@@ -55,8 +61,20 @@ export async function startDaemon(lab: Lab, options: DaemonOptions): Promise<Dae
   const log = join(lab.root, "log", "controller.log");
   mkdirSync(data, { recursive: true });
 
-  const node = [process.execPath, "--import", import.meta.resolve("tsx"), program, "serve"];
-  const argv = [...node, "--config", config, "--data", data, "--listen", listen, "--http", options.http];
+  const argv = [
+    process.execPath,
+    ...runtime,
+    program,
+    "serve",
+    "--config",
+    config,
+    "--data",
+    data,
+    "--listen",
+    listen,
+    "--http",
+    options.http,
+  ];
   argv.push(...(options.args ?? []));
   const ref = await startDetached(argv, log);
   lab.adopt(ref);
@@ -80,13 +98,13 @@ export async function startDaemon(lab: Lab, options: DaemonOptions): Promise<Dae
 /** Waits until every switch that the controller knows is programmed. @throws LabError when it takes longer than `ms`. */
 export async function waitSteady(web: string, ms: number): Promise<void> {
   let seen = "no answer";
-  for (const deadline = Date.now() + ms; Date.now() < deadline; await sleep(50)) {
+  for (const deadline = Date.now() + patience(ms); Date.now() < deadline; await sleep(50)) {
     const status = await fetchJson(new URL("v1/status", web));
     const states = nodeStates(status);
     if (states.length > 0 && states.every((state) => state === "steady")) return;
     if (status !== undefined) seen = states.join(", ") || "no switch";
   }
-  throw new LabError(`the controller has not programmed the switch after ${ms / 1000} s (${seen})`);
+  throw new LabError(`the controller has not programmed the switch after ${patience(ms) / 1000} s (${seen})`);
 }
 
 /** @throws LabError when somebody listens on HOST:PORT. */
@@ -94,7 +112,7 @@ export async function requireFreePort(hostPort: string): Promise<void> {
   const { host, port } = parseHostPort(hostPort);
   let problem = await listenProblem(host, port);
   // The sockets of a process that was just killed live on until its last thread has ended.
-  for (let tries = 0; problem === "EADDRINUSE" && tries < 20; tries++) {
+  for (let tries = 0; problem === "EADDRINUSE" && tries < patience(20); tries++) {
     await sleep(50);
     problem = await listenProblem(host, port);
   }
@@ -132,9 +150,9 @@ function listenProblem(host: string, port: number): Promise<string | undefined> 
 }
 
 async function waitHealthy(web: string, ref: ProcessRef, log: string): Promise<void> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await sleep(50)) {
+  for (const deadline = Date.now() + patience(60_000); Date.now() < deadline; await sleep(50)) {
     if (!isAlive(ref)) throw new LabError(`the controller ended at once:\n${lastLines(log)}`);
-    const healthy = await fetch(`${web}/healthz`, { signal: AbortSignal.timeout(2000) }).then(
+    const healthy = await fetch(`${web}/healthz`, { signal: AbortSignal.timeout(patience(2000)) }).then(
       (response) => response.ok,
       () => false,
     );
@@ -152,7 +170,7 @@ function lastLines(log: string): string {
 
 async function fetchJson(url: URL): Promise<unknown> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(patience(2000)) });
     return response.ok ? await response.json() : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { balanceProblems, balanceTable, expectedBackends } from "./balance.ts";
 import type { Lab } from "./lab.ts";
+import { patience } from "./patience.ts";
 import { LabError } from "./shell.ts";
 import { virtualServices } from "./topology.ts";
 
@@ -35,7 +36,16 @@ export async function showPings(lab: Lab): Promise<readonly string[]> {
     ["node", "192.168.5.20"],
     ["VIP", "192.168.5.21"],
   ] as const) {
-    const { code, stdout } = await lab.attempt("client", ["ping", "-c", "3", "-i", "0.2", "-W", "1", address]);
+    const { code, stdout } = await lab.attempt("client", [
+      "ping",
+      "-c",
+      "3",
+      "-i",
+      "0.2",
+      "-W",
+      `${patience(1)}`,
+      address,
+    ]);
     const [, transmitted, received] = /(\d+) packets transmitted, (\d+) received/.exec(stdout) ?? [];
     console.log(`ping ${what} ${address} from client: ${received} of ${transmitted} answered`);
     if (code !== 0 || received !== transmitted)
@@ -47,12 +57,12 @@ export async function showPings(lab: Lab): Promise<readonly string[]> {
 /** Waits until all backends serve. Gives a remark for a failure's text when they do not. */
 async function warm(lab: Lab, client: (typeof virtualServices)[number]["client"], url: string): Promise<string> {
   const seen = new Set<string>();
-  for (const deadline = Date.now() + warmUp * 1000; Date.now() < deadline; await sleep(100)) {
+  for (const deadline = Date.now() + patience(warmUp) * 1000; Date.now() < deadline; await sleep(100)) {
     const results = await lab.curl(client, url, 8, { maxTime: 1 });
     for (const { ok, backend } of results) if (ok) seen.add(backend);
     if (results.every(({ ok }) => ok) && expectedBackends.every((name) => seen.has(name))) return "";
   }
-  return ` (also not within ${warmUp} s of waiting)`;
+  return ` (also not within ${patience(warmUp)} s of waiting)`;
 }
 
 /** @throws LabError listing the problems, if any. */

@@ -11,7 +11,7 @@ import {
   existingNamespaces,
   type NetworkPlan,
 } from "./network.ts";
-import { type DatapathType, type PrivateOvs, privateOvs } from "./ovs.ts";
+import { type DatapathType, defaultDatapath, type PrivateOvs, privateOvs, waitUntilCpusAreCounted } from "./ovs.ts";
 import { ownProcess, type ProcessRef } from "./processes.ts";
 import { type RequestOptions, type RequestResult, requestFrom } from "./requests.ts";
 import { attempt, type CommandOptions, type CommandResult, LabError, run } from "./shell.ts";
@@ -23,7 +23,7 @@ export interface LabOptions {
   readonly name?: string;
   /** Folder for state, logs and captures; /tmp/openflow-lb-NAME unless told. Removed by `down`. */
   readonly root?: string;
-  /** "netdev" unless told. */
+  /** What OFLB_DATAPATH says unless told, and "netdev" without that. */
   readonly datapath?: DatapathType;
 }
 
@@ -65,7 +65,7 @@ export interface Lab {
  * @throws LabError when the lab runs already, or something is missing; then nothing is left behind.
  */
 export async function up(options: LabOptions = {}): Promise<Lab> {
-  const { name = "lab", datapath = "netdev" } = options;
+  const { name = "lab", datapath = defaultDatapath() } = options;
   const root = options.root ?? labRoot(name);
   checkLabName(name);
   requireRoot();
@@ -175,6 +175,7 @@ async function build(
   const outcome = await Promise.allSettled([database, network, ...hosts]);
   const failed = outcome.find((part) => part.status === "rejected");
   if (failed !== undefined) throw failed.reason;
+  if (datapath === "system") await waitUntilCpusAreCounted();
   await Promise.all([ovs.startSwitch(), checkControlLink(plan)]);
 }
 
@@ -193,10 +194,12 @@ function bridgeArgs(plan: NetworkPlan, datapath: DatapathType): readonly string[
     ...["--", "add-port", bridgeName, spec.port],
     ...["--", "set", "interface", spec.port, `ofport_request=${spec.ofport}`],
   ]);
-  // One thread of each kind: the lab shares its few cores with everything else.
+  // One thread of each kind: the lab shares its few cores with everything else. The kernel's datapath has a queue for
+  // each processor, which wants a thread of its own.
   const threads = ["other_config:n-revalidator-threads=1", "other_config:n-handler-threads=1"];
+  const settings = ["--", "set", "Open_vSwitch", ".", ...threads];
   return [
-    ...["init", "--", "set", "Open_vSwitch", ".", ...(datapath === "netdev" ? threads : [])],
+    ...["init", ...(datapath === "netdev" ? settings : [])],
     ...["--", "add-br", bridgeName, "--", "set", "bridge", bridgeName, ...bridge],
     ...ports,
   ];

@@ -4,7 +4,7 @@ import { AlreadyRunningError, refuseIfRunning } from "./cleanup.ts";
 import { type Daemon, requireFreePort, startDaemon, waitSteady } from "./daemon.ts";
 import { requireNone, showBalancing, showPings } from "./demo.ts";
 import { down, type Lab, up } from "./lab.ts";
-import { type DatapathType, ovsVersion } from "./ovs.ts";
+import { type DatapathType, defaultDatapath, ovsVersion, parseDatapath } from "./ovs.ts";
 import { LabError } from "./shell.ts";
 import { labRoot } from "./state.ts";
 
@@ -20,7 +20,7 @@ npm run lab -- down [OPTIONS]    remove a lab that was left behind
 const options = {
   once: { type: "boolean", default: false },
   name: { type: "string", default: "lab" },
-  datapath: { type: "string", default: "netdev" },
+  datapath: { type: "string" },
   http: { type: "string", default: "127.0.0.1:9876" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
@@ -56,10 +56,8 @@ async function main(): Promise<number> {
     return 0;
   }
   if (command !== undefined) throw new LabError(`unknown command "${command}"\n${usage}`);
-  if (values.datapath !== "netdev" && values.datapath !== "system") {
-    throw new LabError(`--datapath is netdev or system, not "${values.datapath}"`);
-  }
-  return start(values, values.datapath);
+  const datapath = values.datapath === undefined ? defaultDatapath() : parseDatapath(values.datapath, "--datapath");
+  return start(values, datapath);
 }
 
 async function start(values: Options, datapath: DatapathType): Promise<number> {

@@ -1,10 +1,22 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ProcessRef, processInNamespace, signal, terminate, waitGone } from "./processes.ts";
 import { attempt, type CommandOptions, LabError, run } from "./shell.ts";
 
 /** `netdev` forwards in ovs-vswitchd itself and needs no kernel module; `system` is the kernel's datapath. */
 export type DatapathType = "netdev" | "system";
+
+/** The datapath that OFLB_DATAPATH names, so that the same tests run on both; `netdev` without it. */
+export function defaultDatapath(): DatapathType {
+  return parseDatapath(process.env["OFLB_DATAPATH"] ?? "netdev", "OFLB_DATAPATH");
+}
+
+/** @throws LabError, with `what` as the source of the text, when it is no datapath's name. */
+export function parseDatapath(text: string, what: string): DatapathType {
+  if (text === "netdev" || text === "system") return text;
+  throw new LabError(`${what} is netdev or system, not "${text}"`);
+}
 
 export interface PrivateOvsOptions {
   /** An existing network namespace; both daemons run inside it. */
@@ -28,7 +40,7 @@ export interface PrivateOvs {
   startSwitch(): Promise<void>;
   /** Ends ovs-vswitchd in order. */
   stopSwitch(): Promise<void>;
-  /** `kill -9` of ovs-vswitchd: with the userspace datapath all its flows are gone, the bridges are in the database. */
+  /** `kill -9` of ovs-vswitchd: with the userspace datapath all its flows are gone; the kernel goes on with those it has cached until the next start. The bridges are in the database. */
   killSwitch(): Promise<void>;
   /** Stops the world of ovs-vswitchd (SIGSTOP) and lets it go on. */
   pauseSwitch(): void;
@@ -119,6 +131,15 @@ export function privateOvs({ namespace, root }: PrivateOvsOptions): PrivateOvs {
     ofctlWith: (version, args, options) => command("ovs-ofctl", ["-O", version, ...args], options),
     appctl: (...args) => command("ovs-appctl", args),
   };
+}
+
+/**
+ * Open vSwitch counts the processors at most every 10 s and takes the machine's start for the last time (3.1). Started
+ * before that, it sees none, runs no threads for what the kernel's datapath sends up, and loses all of it.
+ */
+export async function waitUntilCpusAreCounted(): Promise<void> {
+  const uptime = () => Number(readFileSync("/proc/uptime", "latin1").split(" ")[0]);
+  for (const seconds = 10.5; uptime() < seconds; ) await sleep((seconds - uptime()) * 1000);
 }
 
 /** Version of the installed Open vSwitch, such as "3.1.0"; undefined without one. */

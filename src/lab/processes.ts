@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { patience } from "./patience.ts";
 import { LabError, toolPath } from "./shell.ts";
 
 /**
@@ -49,9 +50,9 @@ export function signal(ref: ProcessRef, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Waits until the process is gone; false when it is still there after `ms` milliseconds. */
+/** Waits until the process is gone; false when it is still there after `ms` milliseconds (see {@link patience}). */
 export async function waitGone(ref: ProcessRef, ms: number): Promise<boolean> {
-  for (const deadline = Date.now() + ms; isAlive(ref); await sleep(10)) {
+  for (const deadline = Date.now() + patience(ms); isAlive(ref); await sleep(10)) {
     if (Date.now() > deadline) return false;
   }
   return true;

@@ -1,3 +1,4 @@
+import { patience } from "./patience.ts";
 import { attempt, LabError } from "./shell.ts";
 
 /** Outcome of one HTTP request on a connection of its own. */
@@ -18,7 +19,7 @@ export interface RequestResult {
 }
 
 export interface RequestOptions {
-  /** Seconds for one request; 3 unless told. */
+  /** Seconds for one request (see {@link patience}); 3 unless told. */
   readonly maxTime?: number;
 }
 
@@ -35,7 +36,7 @@ export async function requestFrom(
   const format = `\\n${marker} %{http_code} %{time_total} %{local_port} %{errormsg}\\n`;
   // curl's status is that of the last request only; each request's own outcome is in its line.
   const { stdout, stderr } = await attempt(
-    [...argv, "--max-time", `${maxTime}`, "-w", format, ...Array<string>(count).fill(url)],
+    [...argv, "--max-time", `${patience(maxTime)}`, "-w", format, ...Array<string>(count).fill(url)],
     { timeoutMs: (maxTime * count + 10) * 1000 },
   );
   const results = parse(stdout);

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { patience } from "./patience.ts";
 
 /** Debian keeps `ip`, `ethtool`, `ovs-vswitchd` in sbin, which an ordinary user's PATH lacks. */
 export const toolPath = `${process.env["PATH"] ?? ""}:/usr/local/sbin:/usr/sbin:/sbin`;
@@ -34,7 +35,7 @@ export interface CommandOptions {
   readonly input?: string;
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Milliseconds; 30 s unless told. The command is killed when they are over. */
+  /** Milliseconds (see {@link patience}); 30 s unless told. The command is killed when they are over. */
   readonly timeoutMs?: number;
 }
 
@@ -47,7 +48,7 @@ export function attempt(argv: readonly string[], options: CommandOptions = {}): 
       args,
       {
         env: { ...process.env, ...options.env, PATH: toolPath },
-        timeout: options.timeoutMs ?? 30_000,
+        timeout: patience(options.timeoutMs ?? 30_000),
         killSignal: "SIGKILL",
         maxBuffer: 256 * 1024 * 1024,
       },

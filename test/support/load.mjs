@@ -4,6 +4,8 @@
 import http from "node:http";
 
 const [url, rate, seconds] = process.argv.slice(2);
+/** See src/lab/patience.ts. */
+const patienceMs = 5000 * Math.max(1, Number(process.env.OFLB_SLOW) || 1);
 const failures = [];
 const backends = {};
 let sent = 0;
@@ -21,7 +23,7 @@ function once() {
     open--;
     if (stopping && open === 0) report();
   };
-  const request = http.get(url, { agent: false, timeout: 5000 }, (response) => {
+  const request = http.get(url, { agent: false, timeout: patienceMs }, (response) => {
     let body = "";
     response.on("data", (chunk) => {
       body += chunk;
@@ -33,7 +35,7 @@ function once() {
     });
     response.on("error", (e) => finish(e.message));
   });
-  request.on("timeout", () => request.destroy(new Error("no answer within 5 s")));
+  request.on("timeout", () => request.destroy(new Error(`no answer within ${patienceMs} ms`)));
   request.on("error", (e) => finish(e.message));
 }
 

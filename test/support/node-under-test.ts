@@ -1,12 +1,14 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HealthView } from "../../controller/api/views.ts";
 import { describePacket, type PacketDescription } from "../../openflow/packet/describe.ts";
 import { readPcap } from "../../openflow/packet/pcap.ts";
 import { type Daemon, type DaemonOptions, startDaemon, waitSteady } from "../../src/lab/daemon.ts";
 import { down, type Lab, up } from "../../src/lab/lab.ts";
+import { patience, slowness } from "../../src/lab/patience.ts";
 import type { HostName } from "../../src/lab/topology.ts";
 
 /** A lab with the controller on it, programmed. */
@@ -32,7 +34,7 @@ export async function startNode(name: string, options: Partial<DaemonOptions> = 
       lab,
       daemon,
       api: async (path) => {
-        const response = await fetch(new URL(path, node.daemon.web), { signal: AbortSignal.timeout(10_000) });
+        const response = await fetch(new URL(path, node.daemon.web), { signal: AbortSignal.timeout(patience(10_000)) });
         if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
         return (await response.json()) as never;
       },
@@ -43,6 +45,7 @@ export async function startNode(name: string, options: Partial<DaemonOptions> = 
       },
       end: async () => {
         await node.daemon.stop().catch(() => undefined);
+        keepArtefacts(lab);
         await down({ name });
       },
     };
@@ -53,9 +56,21 @@ export async function startNode(name: string, options: Partial<DaemonOptions> = 
     await waitSteady(daemon.web, 20_000);
     return node;
   } catch (e) {
+    keepArtefacts(lab);
     await down({ name });
     throw e;
   }
+}
+
+/** Copies the lab's logs and captures to the folder OFLB_ARTEFACTS, if there is one: the lab's own folder goes with it. */
+function keepArtefacts(lab: Lab): void {
+  const folder = process.env["OFLB_ARTEFACTS"];
+  if (folder === undefined) return;
+  const wanted = /\.(log|pcap)$/;
+  cpSync(lab.root, join(folder, lab.name), {
+    recursive: true,
+    filter: (path) => statSync(path).isDirectory() || wanted.test(path),
+  });
 }
 
 /** A TCP port of loopback that nobody has now. */
@@ -85,7 +100,10 @@ export interface LoadReport {
   readonly backends: Readonly<Record<string, number>>;
 }
 
-/** A steady load from a host; `finish` ends it early and reports. Bounded by `seconds` in any case. */
+/**
+ * A steady load from a host, of fewer requests where the machine is slower; `finish` ends it early and reports. Bounded
+ * by `seconds` (see {@link patience}) in any case.
+ */
 export async function startLoad(
   lab: Lab,
   host: HostName,
@@ -101,8 +119,8 @@ export async function startLoad(
     process.execPath,
     script,
     url,
-    String(perSecond),
-    String(seconds),
+    String(perSecond / slowness),
+    String(patience(seconds)),
   ];
   const child = spawn("ip", argv, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
@@ -121,13 +139,13 @@ export async function startLoad(
   };
 }
 
-/** Waits until `check` gives something other than undefined; fails with `what` after `ms`. */
+/** Waits until `check` gives something other than undefined; fails with `what` after `ms` (see {@link patience}). */
 export async function eventually<T>(what: string, ms: number, check: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + ms;
+  const deadline = Date.now() + patience(ms);
   for (;;) {
     const value = await check();
     if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`);
+    if (Date.now() > deadline) throw new Error(`not within ${patience(ms)} ms: ${what}`);
     await sleep(50);
   }
 }

@@ -184,11 +184,16 @@ describe("packets", () => {
     expect(new Set(net.syns().map((f) => `${f.to} ${f.tcp.srcPort}`))).toEqual(new Set(ended));
   });
 
-  test("what comes for a probe that is over is answered by a reset; resets and other things are not", async () => {
+  test("what comes for a probe that is long over is answered by a reset, unless it crossed ours; resets and other things are not", async () => {
     const net = start(probedTopology(1));
+    await pass(170);
+    const crossing = net.syns().at(-1);
+    let from = net.sent.length;
+    net.answer(crossing!.bytes, { flags: ACK, ack: 4_711 });
+    expect(net.sent.length).toBe(from);
     await pass(500);
     const [syn] = net.syns();
-    const from = net.sent.length;
+    from = net.sent.length;
     net.answer(syn!.bytes, { flags: ACK, ack: 4_711 });
     expect(net.sent.slice(from).map((f) => [f.tcp.flags, f.tcp.seq, f.to])).toEqual([[RST, 4_711, ip("10.20.0.2")]]);
     net.answer(syn!.bytes, { flags: RST });

@@ -37,11 +37,17 @@ describe("when probes start", () => {
 });
 
 describe("how many may start", () => {
-  const at = (...times: number[]) => times.map((dueAt) => ({ dueAt }));
+  const at = (...times: number[]) => times.map((dueAt) => ({ dueAt, intervalMs: 2_000 }));
   test("only what is due, the longest overdue first, within the room there is", () => {
-    expect(startable(at(5, 3, 9, 1, 11), 9, 3)).toEqual(at(1, 3, 5));
+    expect(startable(at(5, 3, 9, 1, 111), 9, 3)).toEqual(at(1, 3, 5));
     expect(startable(at(5, 3), 9, 3)).toEqual(at(5, 3));
     expect(startable(at(5, 3), 9, 0)).toEqual([]);
-    expect(startable(at(5, 3), 2, 9)).toEqual([]);
+    expect(startable(at(105, 103), 2, 9)).toEqual([]);
+  });
+
+  test("what is nearly due joins in: 50 ms, or a twentieth of the interval", () => {
+    expect(startable(at(100, 150, 151), 100, 9)).toEqual(at(100, 150));
+    const fast = [105, 106].map((dueAt) => ({ dueAt, intervalMs: 100 }));
+    expect(startable(fast, 100, 9)).toEqual(fast.slice(0, 1));
   });
 });

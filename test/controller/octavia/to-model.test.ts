@@ -5,6 +5,8 @@ import { parseIpv4 } from "../../../openflow/packet/address.ts";
 import { type Api, type Json, newApi, oneOfEach } from "./api.ts";
 
 const defaults: ModelDefaults = { slotChoice: "multipath", sessions: "conntrack", emptyPolicy: "drop", slots: 1024 };
+/** Where the numbers of stored objects begin, behind those of the topology file. */
+const FIRST = 0x100_0000;
 const ip = (text: string): number => parseIpv4(text)!;
 
 let api: Api;
@@ -56,7 +58,7 @@ describe("the model", () => {
       problems: [],
       loadBalancers: [
         {
-          id: 1,
+          id: FIRST + 1,
           name: "lb",
           uuid: lb.id,
           adminUp: true,
@@ -66,13 +68,13 @@ describe("the model", () => {
           ],
           listeners: [
             {
-              id: 1,
+              id: FIRST + 1,
               name: "web",
               uuid: listener.id,
               protocol: "tcp",
               port: 80,
               vips: [ip("10.20.0.100")],
-              poolId: 1,
+              poolId: FIRST + 1,
               allowedSources: [{ address: ip("10.0.0.0"), length: 8 }],
               connectionLimit: 9,
               idleTimeoutMs: 20_000,
@@ -84,7 +86,7 @@ describe("the model", () => {
           ],
           pools: [
             {
-              id: 1,
+              id: FIRST + 1,
               name: "servers",
               uuid: pool.id,
               algorithm: "consistent",
@@ -92,7 +94,7 @@ describe("the model", () => {
               affinity: "source-ip",
               members: [
                 {
-                  id: 1,
+                  id: FIRST + 1,
                   name: "m",
                   uuid: member.id,
                   ip: ip("10.20.0.10"),
@@ -117,12 +119,12 @@ describe("the model", () => {
     const { listener } = await oneOfEach(api);
     const [made] = model().loadBalancers[0]!.listeners;
     expect(made).toEqual({
-      id: 1,
+      id: FIRST + 1,
       name: "web",
       uuid: listener.id,
       protocol: "tcp",
       port: 80,
-      poolId: 1,
+      poolId: FIRST + 1,
       slotChoice: "multipath",
       sessions: "conntrack",
       adminUp: true,
@@ -211,7 +213,7 @@ describe("numbers", () => {
     const found = model()
       .loadBalancers.flatMap((lb) => lb.pools)
       .find((p) => p.uuid === pool.id);
-    return found!.members.map((m) => m.id);
+    return found!.members.map((m) => m.id - FIRST);
   };
 
   it("stay, and come again as late as possible", async () => {
@@ -228,6 +230,6 @@ describe("numbers", () => {
     await api.world.store.transact((draft) => draft.put("counters", { id: "pools", last: 65_534, wrapped: false }));
     for (let n = 0; n < 3; n++) await api.make("pool", { loadbalancer_id: lb.id });
     // The first pool has 1.
-    expect(model().loadBalancers[0]!.pools.map((p) => p.id)).toEqual([1, 65_535, 2, 3]);
+    expect(model().loadBalancers[0]!.pools.map((p) => p.id - FIRST)).toEqual([1, 65_535, 2, 3]);
   });
 });
