@@ -7,6 +7,8 @@ import { count, short } from "./format.js";
 
 /** Rows shown per table before one asks for all: the slots alone are a thousand. */
 const FIRST = 60;
+/** What a flow's text begins with and the list shows beside it. */
+const PLACE = /^table=\d+, ?priority=\d+,?/;
 
 export class FlowsView {
   /** @type {readonly Flow[]} */
@@ -105,7 +107,7 @@ function row(f, words) {
     "li",
     { class: f.packets === "0" ? "quiet" : "" },
     h("span", { class: "priority mono", title: "priority" }, f.priority),
-    h("code", { class: "flow-text" }, ...marked(f.text, words)),
+    h("code", { class: "flow-text" }, ...marked(f.text.replace(PLACE, ""), words)),
     h("span", { class: "why" }, h("span", { class: "kind" }, f.feature), ...marked(f.why, words)),
     h(
       "span",

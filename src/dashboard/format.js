@@ -3,11 +3,8 @@
 
 const UNITS = ["", "k", "M", "G", "T"];
 
-/**
- * Three digits and a unit: 0, 12.3k, 4.56M.
- * @param {number} value
- */
-export function short(value) {
+/** @param {number} value */
+function scaled(value) {
   let v = value;
   let unit = 0;
   while (v >= 999.5 && unit < UNITS.length - 1) {
@@ -15,14 +12,26 @@ export function short(value) {
     unit++;
   }
   const digits = unit === 0 && Number.isInteger(v) ? 0 : v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
-  return `${v.toFixed(digits)}${UNITS[unit]}`;
+  return { figure: v.toFixed(digits), unit: UNITS[unit] ?? "" };
+}
+
+/**
+ * Three digits and a unit: 0, 12.3k, 4.56M.
+ * @param {number} value
+ */
+export function short(value) {
+  const { figure, unit } = scaled(value);
+  return `${figure}${unit}`;
 }
 
 /**
  * Bits per second.
  * @param {number} bytes per second
  */
-export const bits = (bytes) => `${short(bytes * 8)}bit/s`;
+export function bits(bytes) {
+  const { figure, unit } = scaled(bytes * 8);
+  return `${figure} ${unit}bit/s`;
+}
 
 /** @param {number | null} seconds */
 export function age(seconds) {

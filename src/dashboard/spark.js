@@ -44,7 +44,13 @@ export function spark(values, most, colour, label) {
   const points = values.map((v, i) => `${(left + i * step).toFixed(1)} ${y(v).toFixed(1)}`);
   return s(
     "svg",
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: `spark c${colour}`, role: "img", "aria-label": label },
+    {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      class: `spark c${colour}`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": label,
+    },
     s("line", { x1: 0, x2: WIDTH, y1: HEIGHT - 0.5, y2: HEIGHT - 0.5, class: "spark-base" }),
     points.length > 1 &&
       s("path", { d: `M${left.toFixed(1)} ${HEIGHT}L${points.join("L")}L${WIDTH} ${HEIGHT}Z`, class: "spark-area" }),
