@@ -23,7 +23,7 @@ export interface AccessOptions {
   readonly rates?: { readonly requests: Rate; readonly changes: Rate; readonly failures: Rate };
 }
 
-export const DEFAULT_RATES = {
+const DEFAULT_RATES = {
   requests: { burst: 600, perSecond: 200 },
   changes: { burst: 200, perSecond: 50 },
   failures: { burst: 10, perSecond: 0.5 },

@@ -13,7 +13,7 @@ export interface FakeSwitchOptions {
   readonly chunk?: number;
 }
 
-export const HELLO_13 = Buffer.from("0400000800000001", "hex");
+const HELLO_13 = Buffer.from("0400000800000001", "hex");
 
 /** The switch's end of an OpenFlow connection: answers the handshake and empty tables, records all it hears. */
 export class FakeSwitch {

@@ -44,7 +44,7 @@ const lengthOf = (def: FieldDef): fc.Arbitrary<number> =>
   def.variable ? fc.integer({ min: 1, max: 12 }) : fc.constant(def.bytes);
 
 /** The text of one OXM of `def`, mostly one that a switch accepts. */
-export const oxmText = (def: FieldDef): fc.Arbitrary<string> =>
+const oxmText = (def: FieldDef): fc.Arbitrary<string> =>
   lengthOf(def).chain((bytes) =>
     fc
       .record({
@@ -62,7 +62,7 @@ export const oxmText = (def: FieldDef): fc.Arbitrary<string> =>
   );
 
 /** OXMs of one protocol and of fields that need none. */
-export const oxmTexts: fc.Arbitrary<string> = fc
+const oxmTexts: fc.Arbitrary<string> = fc
   .constantFrom(...(Object.keys(MEETS) as FieldDef["prerequisite"][]))
   .chain((prerequisite) => {
     const pool = fields.filter((f) => f.prerequisite === prerequisite || f.prerequisite === "none");

@@ -74,7 +74,7 @@ function keepArtefacts(lab: Lab): void {
 }
 
 /** A TCP port of loopback that nobody has now. */
-export function freePort(): Promise<number> {
+function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

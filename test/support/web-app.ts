@@ -20,7 +20,7 @@ export interface World {
   readonly asked: string[];
 }
 
-export const newWorld = (): World => ({
+const newWorld = (): World => ({
   down: new Set(),
   draining: new Set(),
   packets: 1000,
