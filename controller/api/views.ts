@@ -92,7 +92,7 @@ export const FlowView = named("Flow", "A flow of a switch with what it is for.",
 });
 export type FlowView = View<typeof FlowView>;
 
-export const SlotMemberView = named("SlotMember", "A member's part of its pool's slots.", {
+const SlotMemberView = named("SlotMember", "A member's part of its pool's slots.", {
   name: text(),
   id: integer(),
   address: text(),

@@ -62,7 +62,7 @@ const oxmText = (def: FieldDef): fc.Arbitrary<string> =>
   );
 
 /** OXMs of one protocol and of fields that need none. */
-const oxmTexts: fc.Arbitrary<string> = fc
+export const oxmTexts: fc.Arbitrary<string> = fc
   .constantFrom(...(Object.keys(MEETS) as FieldDef["prerequisite"][]))
   .chain((prerequisite) => {
     const pool = fields.filter((f) => f.prerequisite === prerequisite || f.prerequisite === "none");
