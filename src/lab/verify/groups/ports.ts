@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { patience } from "../../patience.ts";
 import type { Group } from "../bench.ts";
 import { dumpFlows } from "../dump.ts";
 
@@ -47,8 +49,11 @@ export const ports: Group = {
 
     const vsctl = async (...args: string[]) => (await lab.ovs.vsctl(...args)).trim();
     bench.same("the bridge forwards by flows alone", "secure", await vsctl("get", "bridge", lab.bridge, "fail_mode"));
-    const connected = await vsctl("--columns=is_connected", "--bare", "--no-headings", "list", "controller");
-    bench.same("the controller is connected", "true", connected);
+    // ovs-vswitchd writes the state of connections to its database every 5 s.
+    const connected = () => vsctl("--columns=is_connected", "--bare", "--no-headings", "list", "controller");
+    const deadline = Date.now() + patience(8_000);
+    while ((await connected()) !== "true" && Date.now() < deadline) await sleep(200);
+    bench.same("the controller is connected", "true", await connected());
     const stray = "stray0";
     bench.undo(() => lab.ovs.vsctl("--if-exists", "del-port", lab.bridge, stray));
     await lab.ovs.vsctl("add-port", lab.bridge, stray, "--", "set", "interface", stray, "type=internal");
