@@ -145,9 +145,8 @@ export const experimenterMultipart = <N extends string, F extends Fields>(
 /** Writes a whole message; throws {@link EncodeError} when it would pass 65,535 bytes. */
 export function writeMessage(w: Writer, def: AnyMessageDef, value: unknown, version = OFP_VERSION): void {
   const start = w.writeOffset;
-  w.writeUInt8(version);
-  w.writeUInt8(def.ofType);
-  w.writeUInt16BE(0);
+  // The length comes last.
+  w.writeUInt32BE(version * 0x100_0000 + def.ofType * 0x1_0000);
   def.body.write(w, value);
   const length = w.writeOffset - start;
   if (length > 0xffff) throw new EncodeError(`${def.name}: ${length} bytes, a message has at most 65535`);

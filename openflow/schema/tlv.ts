@@ -86,8 +86,8 @@ export function tlvList<const A extends readonly AnyVariant[]>(
       } else {
         const v = form;
         if (!v) throw new EncodeError(`no element of kind ${kind} can stand here`);
-        w.writeUInt16BE(v.type);
-        w.writeUInt16BE(0);
+        // The length comes last.
+        w.writeUInt32BE(v.type * 0x1_0000);
         if (v.experimenter !== undefined) {
           w.writeUInt32BE(v.experimenter);
           w.writeUInt16BE(v.subtype as number);
