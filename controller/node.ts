@@ -79,6 +79,8 @@ export class NodeController {
   #lastError: string | undefined;
   #packetIns: Record<string, number> = {};
   #announced = new Set<string>();
+  /** Segments with ports that came up and have not been announced to yet. */
+  #cameUp = new Set<number>();
 
   constructor(node: Node, topology: Topology, deps: NodeDeps) {
     this.node = node;
@@ -355,6 +357,7 @@ export class NodeController {
         this.resolver.askUnknown();
       }
       this.#announceNew();
+      this.#announceToNewPorts();
       return;
     }
     if (!this.#session) return;
@@ -416,7 +419,7 @@ export class NodeController {
     if (!wasUp && up) {
       const attached = this.ports.attached.find((p) => p.ofport === port.portNo);
       if (attached) {
-        this.#announceSegments(new Set([attached.segment]));
+        this.#cameUp.add(attached.segment);
         this.resolver.portUp(attached.segment);
       }
     }
@@ -456,9 +459,11 @@ export class NodeController {
     if (fresh.length > 0) this.#announcer.announce(fresh);
   }
 
-  #announceSegments(segments: ReadonlySet<number>): void {
-    if (this.#state !== "steady") return;
-    this.#announcer.announce(ownAddresses(this.desired()).filter((a) => segments.has(a.segment)));
+  /** Only now: before the switch has the ports that came up in its groups, nobody behind them hears anything. */
+  #announceToNewPorts(): void {
+    if (this.#generation.applied !== this.#generation.desired || this.#cameUp.size === 0) return;
+    this.#announcer.announce(ownAddresses(this.desired()).filter((a) => a.answered && this.#cameUp.has(a.segment)));
+    this.#cameUp.clear();
   }
 
   #portName(ofport: number): string {

@@ -137,8 +137,8 @@ const promises: readonly (readonly [promise: string, checks: readonly string[]])
     "MAC addresses of members are found out and followed",
     [
       "mac/table 21 has be1's own MAC and port",
-      "mac/a MAC that changes without a word is found out",
-      "mac/one that is announced is followed at once",
+      "mac/one that changes without a word is found out",
+      "mac/a MAC that is announced when it changes is followed at once",
     ],
   ],
   [

@@ -113,14 +113,14 @@ async function whileDown(bench: Parameters<Group["run"]>[0]): Promise<void> {
   const answers = wire("be2").filter((f) => f.arpOp === 2 && f.arpSpa === addressOf(cli3));
   bench.same("nobody answers for a neighbour that is down", "0 answers", `${answers.length} answers`);
   const { wire: after } = await bench.watch(
-    ["be2", "cli2"],
+    ["be2", "cli2", "cli3"],
     async () => {
       await link("up");
-      await bench.pause(700);
+      await bench.pause(1000);
     },
     "arp",
   );
-  const announced = (host: "be2" | "cli2") =>
+  const announced = (host: "be2" | "cli2" | "cli3") =>
     after(host).filter((f) => f.arpOp === 1 && f.arpSpa === f.arpTpa && f.arpSha === facts.p3.gateway.mac);
   for (const address of facts.p3.own) {
     const found = announced("be2").filter((f) => f.arpSpa === address).length;
@@ -131,5 +131,7 @@ async function whileDown(bench: Parameters<Group["run"]>[0]): Promise<void> {
       found >= 1 && found <= 2,
     );
   }
+  const heard = facts.p3.own.filter((address) => announced("cli3").some((f) => f.arpSpa === address));
+  bench.same("the host behind that port hears all of it", facts.p3.own.join(" "), heard.join(" "));
   bench.same("but not in the other segment", "0 announcements", `${announced("cli2").length} announcements`);
 }

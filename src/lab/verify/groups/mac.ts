@@ -32,8 +32,14 @@ export const mac: Group = {
     bench.undo(() => lab.setMac("be1", be1.mac));
     bench.undo(() => notify(0));
 
+    // In this order: after a silent change probes have failed, and one more at the wrong moment takes the member out.
+    await notify(1);
+    await lab.setMac("be1", aloud);
+    bench.within("a MAC that is announced when it changes is followed at once", 2000, await follows(aloud));
+    await checkReached(bench, aloud);
+    await notify(0);
     await lab.setMac("be1", silently);
-    bench.within("a MAC that changes without a word is found out", followMs, await follows(silently));
+    bench.within("one that changes without a word is found out", followMs, await follows(silently));
     await checkReached(bench, silently);
     bench.same(
       "the others' entries are as before",
@@ -44,14 +50,11 @@ export const mac: Group = {
         .join(" "),
       distinct(await Promise.all((["be2", "be3", "be4"] as const).map(adjacencyMac))),
     );
-
     await notify(1);
-    await lab.setMac("be1", aloud);
-    bench.within("one that is announced is followed at once", 2000, await follows(aloud));
-    await checkReached(bench, aloud);
     await lab.setMac("be1", be1.mac);
-    bench.within("and back", 2000, await follows(be1.mac));
+    bench.within("and back to the first one", 2000, await follows(be1.mac));
     await bench.untilServing(facts.members.map(({ host }) => host));
+
     await checkPortNumber(bench);
   },
 };
