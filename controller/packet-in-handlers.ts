@@ -6,6 +6,7 @@ import { parseIpv4 } from "../openflow/packet/ipv4.ts";
 import type { Segment, Topology } from "../pipeline/model.ts";
 import type { NeighbourResolver } from "./neighbour/resolver.ts";
 import type { PacketIn } from "./packet-in.ts";
+import { refusalOf } from "./refuse.ts";
 
 const ICMP_TIME_EXCEEDED = 11;
 const TTL_IN_TRANSIT = 0;
@@ -45,6 +46,9 @@ export class PacketInHandlers {
         return;
       case "probe":
         this.#deps.probeAnswer(Number(packet.metadata("reg0")), packet.inPort, packet.frame);
+        return;
+      case "reject":
+        this.#reject(packet);
         return;
       default:
     }
@@ -86,6 +90,11 @@ export class PacketInHandlers {
       { ip: gateway.ip, mac: gateway.mac, broadcasts: [broadcast] },
     );
     if (error.ok) this.#deps.send(packet.inPort, error.bytes, "ICMP time exceeded");
+  }
+
+  #reject(packet: PacketIn): void {
+    const refusal = refusalOf(packet.frame);
+    if (refusal) this.#deps.send(packet.inPort, refusal, "refusal");
   }
 
   #conflict(packet: PacketIn): void {

@@ -11,6 +11,7 @@ import { arp } from "./features/arp.ts";
 import { classify } from "./features/classify.ts";
 import { echo } from "./features/echo.ts";
 import type { Feature } from "./features/feature.ts";
+import { hairpin } from "./features/hairpin.ts";
 import { ingress } from "./features/ingress.ts";
 import { listener } from "./features/listener.ts";
 import { member } from "./features/member.ts";
@@ -40,6 +41,7 @@ const features: readonly Feature[] = [
   listener,
   slot,
   member,
+  hairpin,
   returnPath,
   routing,
   adjacency,

@@ -24,6 +24,7 @@ const featureCodes = {
   adjacency: 12,
   switching: 13,
   probe: 14,
+  hairpin: 0x11,
   "learned-fdb": 0x20,
   "learned-adjacency": 0x21,
 } as const;

@@ -33,5 +33,11 @@ export const flagVipError: Subfield = { field: "reg6", ofs: 0, nBits: 1 };
 /** Id of the segment the packet leaves into, as routing (or the member in the client's segment) decided; else 0. */
 export const regEgress = whole("reg7");
 
+/** The VIP that a member called and was chosen for itself (hairpin.ts); else 0. */
+export const regCalled = whole("reg8");
+
 /** The conntrack zone of all translated connections. */
 export const CT_ZONE = 1;
+
+/** The zone in which members that call themselves get another source address (hairpin.ts). */
+export const HAIRPIN_ZONE = 2;

@@ -97,7 +97,8 @@ async function whileDown(bench: Parameters<Group["run"]>[0]): Promise<void> {
   const { lab, facts } = bench;
   const be2 = hostSpec("be2");
   const cli3 = hostSpec("cli3");
-  const link = (state: "up" | "down") => lab.exec("cli3", ["ip", "link", "set", "eth0", state]);
+  // The switch's end of the cable, so that what the host hears can be captured from the first frame on.
+  const link = (state: "up" | "down") => lab.exec("ovs", ["ip", "link", "set", cli3.port, state]);
   bench.undo(() => link("up"));
   await link("down");
   await bench.pause(200);
