@@ -31,6 +31,7 @@ export const simulator = <F extends SimulatedFlow>(flows: Iterable<F>, groups: r
       outputs: [],
       punts: [],
       learned: [],
+      connections: [],
       unknown: [],
       ends: [],
       waiting: [],
@@ -41,9 +42,9 @@ export const simulator = <F extends SimulatedFlow>(flows: Iterable<F>, groups: r
     for (let next = journey.waiting.shift(); next && passes.length < MAX_PASSES; next = journey.waiting.shift()) {
       passes.push(runPass(journey, next.table, next.state, next.stack, next.conntrack));
     }
-    const { outputs, punts, learned, unknown } = journey;
+    const { outputs, punts, learned, connections, unknown } = journey;
     const dropped = outputs.length + punts.length > 0 ? undefined : (journey.ends.at(-1) ?? dropOf(passes));
-    return { passes, outputs, punts, learned, dropped, unknown };
+    return { passes, outputs, punts, learned, connections, dropped, unknown };
   };
 };
 

@@ -49,11 +49,13 @@ export async function traceView(nodes: readonly NodeController[], asked: TraceQu
   let { packet } = first;
   let conntrack: Conntrack = states.length > 0 ? answering(states) : newConnections;
   if (asked.reply) {
-    const [output] = simulate(packet, conntrack).outputs;
+    const {
+      outputs: [output],
+      connections,
+    } = simulate(packet, conntrack);
     if (output === undefined) throw new BadRequest("reply: the packet reaches nobody who could answer");
-    const answer = answerTo(packet, output);
-    packet = answer.packet;
-    conntrack = knownConnections([answer.connection]);
+    packet = answerTo(output);
+    conntrack = knownConnections(connections);
   }
   const trace = simulate(packet, conntrack);
   const explain = explainer(state, program);

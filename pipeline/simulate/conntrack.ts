@@ -83,7 +83,8 @@ export interface Connection {
   readonly reply: Tuple;
 }
 
-const reversed = (t: Tuple): Tuple => ({ src: t.dst, dst: t.src, srcPort: t.dstPort, dstPort: t.srcPort });
+/** The tuple of the other direction. */
+export const reversed = (t: Tuple): Tuple => ({ src: t.dst, dst: t.src, srcPort: t.dstPort, dstPort: t.srcPort });
 
 const keyOf = (zone: number, proto: number, t: Tuple): string =>
   `${zone} ${proto} ${t.src} ${t.dst} ${t.srcPort} ${t.dstPort}`;

@@ -1,9 +1,6 @@
-/** The answer to a packet: what the machine that got it would send back, and the connection that both belong to. */
-import { CT_ZONE } from "../registers.ts";
-import type { Connection } from "./conntrack.ts";
-import { type PacketFields, stateOf } from "./packet.ts";
+/** The answer to a packet: what the machine that got it would send back. */
+import type { PacketFields } from "./packet.ts";
 import type { Output } from "./trace.ts";
-import { tupleOf } from "./tuple.ts";
 
 const ECHO_REQUEST = 8;
 const ECHO_REPLY = 0;
@@ -18,28 +15,14 @@ const SWAPPED = [
 /** Header fields a machine puts into its answer; marks and registers do not leave the switch. */
 const CARRIED = ["eth_type", "vlan_tci", "nw_proto"] as const;
 
-export interface Answer {
-  readonly packet: PacketFields;
-  readonly connection: Connection;
-}
-
 /** The answer of whoever got `output`, with the TTL that hosts start with. */
-export const answerTo = (asked: PacketFields, output: Output): Answer => {
-  const { fields } = output;
-  const packet: Record<string, number | bigint> = { in_port: output.port, nw_ttl: 64 };
+export const answerTo = ({ fields, port }: Output): PacketFields => {
+  const packet: Record<string, number | bigint> = { in_port: port, nw_ttl: 64 };
   for (const name of CARRIED) if (fields[name] !== undefined) packet[name] = fields[name];
   for (const [a, b] of SWAPPED) {
     if (fields[b] !== undefined) packet[a] = fields[b];
     if (fields[a] !== undefined) packet[b] = fields[a];
   }
   if (fields.icmp_type === ECHO_REQUEST) Object.assign(packet, { icmp_type: ECHO_REPLY, icmp_code: 0 });
-  return {
-    packet,
-    connection: {
-      zone: CT_ZONE,
-      proto: Number(fields.nw_proto ?? 0),
-      original: tupleOf(stateOf(asked)),
-      reply: tupleOf(stateOf(packet)),
-    },
-  };
+  return packet;
 };

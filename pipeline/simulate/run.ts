@@ -9,7 +9,7 @@ import { formatSubfield } from "../../openflow/text/subfield.ts";
 import { formatValue, hex } from "../../openflow/text/value.ts";
 import { IN_PORT } from "../ports.ts";
 import type { GroupSpec } from "../program.ts";
-import type { Conntrack } from "./conntrack.ts";
+import { type Connection, type Conntrack, reversed } from "./conntrack.ts";
 import { multipathLink } from "./hash.ts";
 import { learnedFrom } from "./learn.ts";
 import { fieldsOf, type PacketFields, type PacketState, readBits, readField, writeBits, writeField } from "./packet.ts";
@@ -36,6 +36,7 @@ export interface Journey<F> {
   readonly outputs: Output[];
   readonly punts: Punt[];
   readonly learned: LearnedFlow[];
+  readonly connections: Connection[];
   readonly unknown: string[];
   /** Why copies came to nothing, in order; the last one explains a drop. */
   readonly ends: string[];
@@ -147,6 +148,7 @@ export function runPass<F extends SimulatedFlow>(
       ...(nat === undefined ? {} : { nat }),
     });
     journey.tracked++;
+    if (action.commit) journey.connections.push({ zone, proto, original: tuple, reply: reversed(answer.tuple) });
     writeField(copy, "ct_state", BigInt(answer.state));
     writeField(copy, "ct_zone", BigInt(zone));
     writeTuple(copy, answer.tuple);

@@ -1,6 +1,8 @@
 /** What a simulation finds out. */
+
 import type { Instruction } from "../../openflow/instruction-values.ts";
 import type { Match } from "../../openflow/match.ts";
+import type { Connection } from "./conntrack.ts";
 import type { PacketFields } from "./packet.ts";
 
 /** A table that the packet passed. */
@@ -58,6 +60,8 @@ export interface Trace<F> {
   readonly outputs: readonly Output[];
   readonly punts: readonly Punt[];
   readonly learned: readonly LearnedFlow[];
+  /** Connections that the packet brought into the connection table, or belongs to. */
+  readonly connections: readonly Connection[];
   /** Why nothing left and nothing was punted; undefined when something was. */
   readonly dropped: string | undefined;
   /** Actions that are not simulated; the result is not to be trusted when there are any. */

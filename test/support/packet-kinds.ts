@@ -93,6 +93,31 @@ export const packetKinds: readonly Kind[] = [
   { kind: "SYN from inside to the public VIP", packets: syns(cli3, "192.168.5.21", 80), outcome: toOneMember },
   { kind: "SYN to a listener that copies bits", packets: syns(client, "192.168.5.21", 8084), outcome: toOneMember },
   {
+    kind: "a member calls itself",
+    packets: ["10.20.0.100", "10.30.0.100", "192.168.5.21"].map((vip) => ({
+      name: `by ${vip}`,
+      packet: ip(be1, vip, tcp(40_000, 8085)),
+    })),
+    outcome: (view) => {
+      out("be1")(view);
+      expect(view.outputs[0]?.changed).toMatchObject({ eth_dst: be1.mac, ip_dst: be1.ip, tcp_dst: "8080" });
+      expect(view.outputs[0]?.changed["ip_src"]).toMatch(/\.100$|\.21$/);
+    },
+  },
+  {
+    kind: "a member answers itself",
+    packets: [
+      { name: "VIP of its segment", packet: ip(be1, "10.20.0.100", tcp(8080, 40_000)), state: ["est,rpl", "est,rpl"] },
+      { name: "public VIP", packet: ip(be1, "192.168.5.21", tcp(8080, 40_000)), state: ["est,rpl", "est,rpl"] },
+    ],
+    outcome: out("be1"),
+  },
+  {
+    kind: "a member calls from the port it serves on",
+    packets: [{ name: "by the VIP of its segment", packet: ip(be1, "10.20.0.100", tcp(8080, 80)) }],
+    outcome: toOneMember,
+  },
+  {
     kind: "UDP to a listener",
     packets: SOURCE_PORTS.flatMap((p) => [
       { name: `client, port ${p}`, packet: ip(client, "192.168.5.21", udp(p, 53)) },

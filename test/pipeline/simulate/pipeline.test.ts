@@ -59,11 +59,10 @@ describe("the seed network", () => {
     ] as const) {
       for (let srcPort = 1000; srcPort < 1020; srcPort++) {
         const { packet } = ask(src, vip, { srcPort, port });
-        const [output] = simulate(packet).outputs;
-        const answer = answerTo(packet, output!);
+        const { outputs, connections } = simulate(packet);
         const back = simulator<SimulatedFlow>([...program.flows, ...learnedBy(packet)], program.groups)(
-          answer.packet,
-          knownConnections([answer.connection]),
+          answerTo(outputs[0]!),
+          knownConnections(connections),
         );
         expect(back.outputs.map((o) => o.port)).toEqual([packet.in_port]);
         expect(back.outputs[0]?.fields).toMatchObject({
@@ -76,10 +75,31 @@ describe("the seed network", () => {
     }
   });
 
+  test("a member that calls itself is called by the VIP, and answered by the VIP", () => {
+    let [toItself, toOthers] = [0, 0];
+    for (let srcPort = 1000; srcPort < 1040; srcPort++) {
+      const { packet } = ask("10.20.0.2", "10.20.0.100", { srcPort });
+      const { outputs, connections } = simulate(packet);
+      const own = outputs[0]?.port === packet.in_port;
+      expect(outputs[0]?.fields.ip_src).toBe(ip(own ? "10.20.0.100" : "10.20.0.2"));
+      if (!own) toOthers++;
+      if (!own) continue;
+      toItself++;
+      const back = simulate(answerTo(outputs[0]!), knownConnections(connections));
+      expect(back.outputs).toMatchObject([
+        {
+          port: packet.in_port,
+          fields: { ip_src: ip("10.20.0.100"), tcp_src: 80, ip_dst: packet.ip_src, tcp_dst: srcPort },
+        },
+      ]);
+    }
+    expect([toItself > 0, toOthers > 0]).toEqual([true, true]);
+  });
+
   test("the answer to a ping is an echo reply", () => {
     const { packet } = ask("10.20.0.2", "10.30.0.2", { proto: "icmp" });
-    const answer = answerTo(packet, simulate(packet).outputs[0]!);
-    expect(answer.packet).toMatchObject({ icmp_type: 0, icmp_code: 0, ip_src: ip("10.30.0.2"), in_port: 20 });
+    const answer = answerTo(simulate(packet).outputs[0]!);
+    expect(answer).toMatchObject({ icmp_type: 0, icmp_code: 0, ip_src: ip("10.30.0.2"), in_port: 20 });
   });
 });
 
