@@ -27,6 +27,7 @@ const featureCodes = {
   hairpin: 0x11,
   "learned-fdb": 0x20,
   "learned-adjacency": 0x21,
+  "learned-connection": 0x22,
 } as const;
 
 /** The part of the pipeline a flow comes from. */

@@ -41,6 +41,7 @@ const namesOf = (s: DesiredState): ((ref: ObjectRef) => string) => {
 const LEARNED = {
   "learned-fdb": "The switch saw this MAC as a source on that port.",
   "learned-adjacency": "The switch saw this client send, so it knows its MAC and port.",
+  "learned-connection": "A connection that its listener counts.",
 } as const;
 
 /**
@@ -60,8 +61,8 @@ export const explainer = (state: DesiredState, program: Program): ((flow: Explai
     }
     const { feature, object } = parts;
     const why =
-      feature === "learned-fdb" || feature === "learned-adjacency"
-        ? LEARNED[feature]
+      feature in LEARNED
+        ? LEARNED[feature as keyof typeof LEARNED]
         : (whyByKey.get(flowKey(flow)) ?? `Not wanted any more; was for: ${def?.purpose ?? table}`);
     return { table, feature, object: nameOf(object), why };
   };

@@ -30,6 +30,9 @@ export const regNextHop = whole("reg5");
 /** 1: an ICMP error that was sent to a VIP, so that it may only go on if it belongs to a connection. */
 export const flagVipError: Subfield = { field: "reg6", ofs: 0, nBits: 1 };
 
+/** 1: the packet belongs to a connection that its listener counts, or may go on without (connections.ts). */
+export const flagCounted: Subfield = { field: "reg6", ofs: 1, nBits: 1 };
+
 /** Id of the segment the packet leaves into, as routing (or the member in the client's segment) decided; else 0. */
 export const regEgress = whole("reg7");
 

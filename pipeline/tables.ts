@@ -37,6 +37,7 @@ export const T = {
   listeners: 10,
   slots: 11,
   members: 12,
+  connections: 13,
   router: 15,
   translated: 16,
   hairpin: 17,
@@ -72,6 +73,7 @@ export const tables: readonly TableDef[] = [
     "load balancing",
     [T.slots],
     "VIP and port to listener (reg4), pool (reg3) and slot number (reg1).",
+    [T.connections],
   ),
   table(T.slots, "slots", "load balancing", [T.members], "Slot to member (reg2); a pool without members drops."),
   table(
@@ -80,6 +82,13 @@ export const tables: readonly TableDef[] = [
     "load balancing",
     [T.routes, T.adjacency, T.hairpin],
     "Translates the destination to the member; a member in the client's segment skips routing.",
+  ),
+  table(
+    T.connections,
+    "connections",
+    "load balancing",
+    [],
+    "Connections of listeners that limit their number or their silence, one learned flow each (reg6[1]).",
   ),
   table(
     T.router,

@@ -43,6 +43,8 @@ const MODEL_DEFAULTS = { slotChoice: "multipath", sessions: "conntrack", emptyPo
 const HONOURED: ReadonlySet<OptionName> = new Set<OptionName>([
   "SOURCE_IP",
   "allowed_cidrs",
+  "connection_limit",
+  "timeout_client_data",
   "monitor_address",
   "monitor_port",
 ]);

@@ -38,6 +38,9 @@ const timeoutDefaults = {
   timeout_tcp_inspect: 0,
 } as const;
 
+/** Milliseconds: flows wait for packets for 16 bits of seconds. */
+const longestSilence = 65_535_000;
+
 const changeable = {
   name: text(),
   description: text(),
@@ -103,6 +106,9 @@ const refuseUnhonoured = (work: Work, input: Changes, lb: LoadBalancerRow): void
   for (const [name, usual] of Object.entries(timeoutDefaults)) {
     const field = name as keyof typeof timeoutDefaults;
     if ((input[field] ?? usual) !== usual) demand(work.options, field);
+  }
+  if ((input.timeout_client_data ?? 0) > longestSilence) {
+    throw unsupportedOption(`timeout_client_data beyond ${longestSilence}`);
   }
   if ((input.connection_limit ?? -1) !== -1) demand(work.options, "connection_limit");
   for (const cidr of input.allowed_cidrs ?? []) {

@@ -110,9 +110,8 @@ export const toModel = (view: View, topology: Topology, defaults: ModelDefaults)
       ...(target === undefined ? {} : { poolId: numbered(target.number) }),
       ...(row.allowed_cidrs === null ? {} : { allowedSources: row.allowed_cidrs.flatMap((c) => parsePrefix(c) ?? []) }),
       ...(row.connection_limit === -1 ? {} : { connectionLimit: row.connection_limit }),
-      ...(row.timeout_client_data === usualIdleMs && row.timeout_member_data === usualIdleMs
-        ? {}
-        : { idleTimeoutMs: Math.min(row.timeout_client_data, row.timeout_member_data) }),
+      // 0 is no timeout.
+      ...([0, usualIdleMs].includes(row.timeout_client_data) ? {} : { idleTimeoutMs: row.timeout_client_data }),
       slotChoice: row.slot_choice ?? defaults.slotChoice,
       sessions: row.session_keeping ?? defaults.sessions,
       adminUp: row.admin_state_up,

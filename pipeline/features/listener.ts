@@ -3,11 +3,12 @@ import { bits, load, move, multipath, resubmit } from "../../openflow/build.ts";
 import { type Service, services } from "../addresses.ts";
 import { type FlowSpec, flowBuilder } from "../flow.ts";
 import { ipText } from "../format.ts";
-import { type MatchRecord, prefix, tcp, udp } from "../match.ts";
-import type { Pool, Protocol, SlotChoice } from "../model.ts";
+import { ip, type MatchRecord, prefix, tcp, udp } from "../match.ts";
+import type { Listener, Pool, Protocol, SlotChoice } from "../model.ts";
 import { punt } from "../punt.ts";
-import { regListener, regPool, regSlot } from "../registers.ts";
+import { flagCounted, regListener, regPool, regSlot } from "../registers.ts";
 import { T } from "../tables.ts";
+import { entriesOf, isCounted } from "./connections.ts";
 import type { Feature } from "./feature.ts";
 
 const flow = flowBuilder("listener");
@@ -55,11 +56,11 @@ const chooseSlot = (choice: SlotChoice, protocol: Protocol, pool: Pool): readonl
 function* serve(service: Service): Generator<FlowSpec> {
   const { vip, listener } = service;
   if (listener.allowedSources === undefined) {
-    yield serveFrom(service, 100, {});
+    yield* serveFrom(service, 100, {});
     return;
   }
   for (const source of listener.allowedSources)
-    yield serveFrom(service, 100 + source.length, { ip_src: prefix(source) });
+    yield* serveFrom(service, 100 + source.length, { ip_src: prefix(source) });
   yield flow({
     table: T.listeners,
     priority: 99,
@@ -69,11 +70,31 @@ function* serve(service: Service): Generator<FlowSpec> {
   });
 }
 
-const serveFrom = ({ vip, listener, pool }: Service, priority: number, source: MatchRecord): FlowSpec => {
+/** Table 11: what a counted listener does not let in. */
+const full = (listener: Listener): FlowSpec =>
+  flow({
+    table: T.slots,
+    priority: 200,
+    match: { ...ip, reg4: listener.id, reg6: { value: 0, mask: 1 << flagCounted.ofs } },
+    object: { kind: "listener", id: listener.id },
+    why: `Listener ${listener.name} is full, or the connection was silent for too long: dropped.`,
+  });
+
+function* serveFrom(service: Service, lowest: number, source: MatchRecord): Generator<FlowSpec> {
+  for (const { above, match, actions } of entriesOf(service))
+    yield serveEntry(service, lowest + above, { ...source, ...match }, actions);
+}
+
+const serveEntry = (
+  { vip, listener, pool }: Service,
+  priority: number,
+  extra: MatchRecord,
+  before: readonly Action[],
+): FlowSpec => {
   const common = {
     table: T.listeners,
     priority,
-    match: { ...toPort(listener.protocol, listener.port), ip_dst: vip.ip, ...source },
+    match: { ...toPort(listener.protocol, listener.port), ip_dst: vip.ip, ...extra },
     object: { kind: "listener", id: listener.id },
   } as const;
   const place = `${ipText(vip.ip)}:${listener.port}`;
@@ -84,6 +105,7 @@ const serveFrom = ({ vip, listener, pool }: Service, priority: number, source: M
   return flow({
     ...common,
     actions: [
+      ...before,
       load(listener.id, regListener),
       load(pool.id, regPool),
       ...chooseSlot(listener.slotChoice, listener.protocol, pool),
@@ -136,6 +158,9 @@ export const listener: Feature = {
       yield* arrive(service);
       if (service.up) yield* serve(service);
     }
+    const up = new Set(services(s).flatMap((v) => (v.up ? [v.listener] : [])));
+    for (const listener of up) if (isCounted(listener)) yield full(listener);
     yield flow({ table: T.listeners, priority: 0, why: "No listener takes this." });
+    yield flow({ table: T.connections, priority: 0, why: "No connection that is counted." });
   },
 };

@@ -215,6 +215,8 @@ export function runPass<F extends SimulatedFlow>(
         return "on";
       case "learn":
         journey.learned.push(learnedFrom(action, state));
+        // There is room: how many there are is the switch's to know.
+        if (action.resultDst !== undefined) writeBits(state, action.resultDst, 1n);
         return "on";
       case "ct":
         track(action, step);

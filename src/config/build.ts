@@ -144,6 +144,8 @@ const buildListener = (entry: ListenerEntry, balancer: string, ids: IdBook): Lis
   port: entry.port.value,
   ...(entry.vips === undefined ? {} : { vips: values(entry.vips) }),
   ...(entry.pool === undefined ? {} : { poolId: ids.pool.ids.get(path(balancer, entry.pool.value))! }),
+  ...(entry.connection_limit === undefined ? {} : { connectionLimit: entry.connection_limit.value }),
+  ...(entry.idle_timeout === undefined ? {} : { idleTimeoutMs: entry.idle_timeout.value * 1000 }),
   slotChoice: entry.slot_choice.value,
   sessions: entry.sessions.value,
   adminUp: entry.enabled.value,

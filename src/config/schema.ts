@@ -69,6 +69,8 @@ const listener = record({
   slot_choice: withDefault(word("multipath", "bits"), "multipath"),
   sessions: withDefault(word("conntrack", "stateless"), "conntrack"),
   when_empty: withDefault(word("drop", "reject"), "drop"),
+  connection_limit: optional(integer(1, 1_000_000)),
+  idle_timeout: optional(integer(1, 0xffff)),
   enabled: withDefault(flag, true),
 });
 
