@@ -39,6 +39,8 @@ export interface NodeDeps {
   readonly metrics: Metrics;
   /** By member id, as all nodes together see it. */
   readonly health: () => ReadonlyMap<number, Health>;
+  /** By member id, where open connections decide (pipeline/least-connections.ts). */
+  readonly followedWeights: () => ReadonlyMap<number, number>;
   /** What this node's probes say of a member has changed. */
   readonly healthChanged: (reason: string) => void;
   readonly publish: Publish;
@@ -178,6 +180,7 @@ export class NodeController {
       ports: this.ports.attached,
       neighbours: this.resolver.published(),
       health: this.#deps.health(),
+      followedWeights: this.#deps.followedWeights(),
     };
   }
 

@@ -28,6 +28,7 @@ const featureCodes = {
   "learned-fdb": 0x20,
   "learned-adjacency": 0x21,
   "learned-connection": 0x22,
+  "learned-open": 0x23,
 } as const;
 
 /** The part of the pipeline a flow comes from. */

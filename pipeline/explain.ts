@@ -42,6 +42,7 @@ const LEARNED = {
   "learned-fdb": "The switch saw this MAC as a source on that port.",
   "learned-adjacency": "The switch saw this client send, so it knows its MAC and port.",
   "learned-connection": "A connection that its listener counts.",
+  "learned-open": "An open connection of a member.",
 } as const;
 
 /**

@@ -211,7 +211,7 @@ export interface HealthMonitor {
 }
 
 /** "consistent": even shares by weight that hardly move when members come and go (slots.ts). */
-export type PoolAlgorithm = "consistent";
+export type PoolAlgorithm = "consistent" | "least-connections";
 
 /** Servers that do the same work. */
 export interface Pool {
@@ -260,4 +260,6 @@ export interface DesiredState extends Topology {
   readonly neighbours: readonly Neighbour[];
   /** By member id; a member that is missing here has not been probed. */
   readonly health: ReadonlyMap<number, Health>;
+  /** By member id: weights that follow open connections, in pools that want this (least-connections.ts). */
+  readonly followedWeights?: ReadonlyMap<number, number>;
 }

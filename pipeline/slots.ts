@@ -75,11 +75,18 @@ export const slotLayout = (
   );
   const owners: (SlotMember | undefined)[] =
     settled.length === 0 ? all.map(() => undefined) : [...distribute(numSlots, all, settled, seats)];
+  const shares = apportion(
+    numSlots,
+    substitutes.map((m) => ({ weight: m.weight, seats: 0 })),
+  );
+  const most = new Map(substitutes.map((m, i) => [m.key, shares[i]!]));
   const kept = new Map(substitutes.map((m) => [m.key, 0]));
   const orphans = all.filter((slot) => {
-    const seen = kept.get(owners[slot]?.key ?? "");
-    if (seen === undefined) return true;
-    kept.set(owners[slot]!.key, seen + 1);
+    const key = owners[slot]?.key ?? "";
+    const seen = kept.get(key);
+    // Whoever serves with a lower weight than it is at home with cannot keep all.
+    if (seen === undefined || seen === most.get(key)) return true;
+    kept.set(key, seen + 1);
     return false;
   });
   const room = apportion(
@@ -103,13 +110,23 @@ const slotMember = (member: Member): SlotMember => ({
   weight: member.weight,
 });
 
-/** The layout of a pool as its members are now. Backup members have no home slots; they are substitutes at most. */
-export const poolLayout = (pool: Pool, health: ReadonlyMap<number, Health>): SlotLayout =>
-  slotLayout(
+/**
+ * The layout of a pool as its members are now. Backup members have no home slots; they are substitutes at most. Weights that follow
+ * open connections count among those that serve, once all of them have one; homes go by the configured weights.
+ */
+export const poolLayout = (
+  pool: Pool,
+  health: ReadonlyMap<number, Health>,
+  followed: ReadonlyMap<number, number> = new Map(),
+): SlotLayout => {
+  const serving = servingMembers(pool, health);
+  const follows = pool.algorithm === "least-connections" && serving.every((m) => followed.has(m.id));
+  return slotLayout(
     pool.slots,
     pool.members.filter((m) => !m.backup).map(slotMember),
-    servingMembers(pool, health).map(slotMember),
+    serving.map((m) => (follows ? { ...slotMember(m), weight: followed.get(m.id)! } : slotMember(m))),
   );
+};
 
 /** SHA-256 over the member ids, four bytes each, as hex. Nodes that serve alike show the same digest. */
 export const layoutDigest = (layout: SlotLayout): string => {

@@ -38,6 +38,7 @@ export const T = {
   slots: 11,
   members: 12,
   connections: 13,
+  open: 14,
   router: 15,
   translated: 16,
   hairpin: 17,
@@ -82,6 +83,7 @@ export const tables: readonly TableDef[] = [
     "load balancing",
     [T.routes, T.adjacency, T.hairpin],
     "Translates the destination to the member; a member in the client's segment skips routing.",
+    [T.open],
   ),
   table(
     T.connections,
@@ -89,6 +91,13 @@ export const tables: readonly TableDef[] = [
     "load balancing",
     [],
     "Connections of listeners that limit their number or their silence, one learned flow each (reg6[1]).",
+  ),
+  table(
+    T.open,
+    "open",
+    "load balancing",
+    [],
+    "Open connections of members in pools that prefer those with few, one learned flow each.",
   ),
   table(
     T.router,

@@ -10,6 +10,7 @@ import { NodeController } from "../controller/node.ts";
 import { octaviaRoutes } from "../controller/octavia/plugin.ts";
 import type { OptionName } from "../controller/octavia/provider.ts";
 import { toModel } from "../controller/octavia/to-model.ts";
+import { OpenConnectionsFollower } from "../controller/open-connections.ts";
 import { type Endpoint, listenError, OpenFlowListener } from "../controller/session/listener.ts";
 import type { Session } from "../controller/session/session.ts";
 import { openFileStore } from "../controller/store/file-store.ts";
@@ -42,6 +43,7 @@ const MODEL_DEFAULTS = { slotChoice: "multipath", sessions: "conntrack", emptyPo
 /** Options of the API that the pipeline and the health checker carry out; others are refused. */
 const HONOURED: ReadonlySet<OptionName> = new Set<OptionName>([
   "SOURCE_IP",
+  "LEAST_CONNECTIONS",
   "allowed_cidrs",
   "connection_limit",
   "timeout_client_data",
@@ -87,6 +89,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const healthChanged = (reason: string): void => {
     for (const n of nodes.values()) n.touch(reason);
   };
+  const openConnections = new OpenConnectionsFollower({
+    pools: () => topology.loadBalancers.flatMap((lb) => lb.pools),
+    sessions: () => [...nodes.values()].flatMap((n) => n.session ?? []),
+    changed: () => healthChanged("open connections"),
+    failed: (e) => log.warn({ err: e }, "open connections could not be counted"),
+  });
+  openConnections.start();
+  const followedWeights = (): ReadonlyMap<number, number> => openConnections.weights;
   const makeNodes = (to: Topology): void => {
     for (const node of to.nodes) {
       const known = nodes.get(node.name);
@@ -96,7 +106,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         known?.session?.close("the topology names another datapath now");
         nodes.set(
           node.name,
-          new NodeController(node, to, { log, metrics, health, healthChanged, publish: events.publish }),
+          new NodeController(node, to, {
+            log,
+            metrics,
+            health,
+            followedWeights,
+            healthChanged,
+            publish: events.publish,
+          }),
         );
       }
     }
@@ -158,6 +175,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
 
   const stopNodes = async (): Promise<void> => {
+    openConnections.stop();
     forgetStore();
     clearImmediate(applying);
     for (const n of nodes.values()) n.stop();
@@ -176,6 +194,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     topology: () => topology,
     proposed: (text) => combined(file.parse(text).topology),
     health,
+    followedWeights,
     drain: (member, drain, who) => {
       drains.set(member.uuid, drain, combined(file.topology));
       const text = `member ${member.name} is ${drain ? "draining" : "enabled"}`;

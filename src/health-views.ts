@@ -11,6 +11,8 @@ export interface HealthViewDeps {
   readonly nodes: () => readonly NodeController[];
   readonly topology: () => Topology;
   readonly health: () => ReadonlyMap<number, Health>;
+  /** By member id, where open connections decide (pipeline/least-connections.ts). */
+  readonly followedWeights: () => ReadonlyMap<number, number>;
 }
 
 /** All pools with their members' health, or those called `only`. */
@@ -21,7 +23,7 @@ export function healthViews(deps: HealthViewDeps, only: string | undefined): Hea
     throw new NotFound(`there is no pool "${only}" (pools: ${pools.map((p) => p.pool.name).join(", ") || "none"})`);
   }
   const probes = probeViews(deps.nodes());
-  return found.map(({ lb, pool }) => poolView(lb, pool, deps.health(), probes));
+  return found.map(({ lb, pool }) => poolView(lb, pool, deps, probes));
 }
 
 type ProbesByMember = ReadonlyMap<number, readonly ProbeView[]>;
@@ -29,11 +31,12 @@ type ProbesByMember = ReadonlyMap<number, readonly ProbeView[]>;
 function poolView(
   lb: LoadBalancer,
   pool: Pool,
-  health: ReadonlyMap<number, Health>,
+  deps: Pick<HealthViewDeps, "health" | "followedWeights">,
   probes: ProbesByMember,
 ): HealthView {
   const { healthMonitor: m } = pool;
-  const layout = poolLayout(pool, health);
+  const health = deps.health();
+  const layout = poolLayout(pool, health, deps.followedWeights());
   return {
     loadBalancer: lb.name,
     pool: pool.name,

@@ -27,6 +27,8 @@ export interface ViewDeps {
   readonly nodes: () => readonly NodeController[];
   readonly topology: () => Topology;
   readonly health: () => ReadonlyMap<number, Health>;
+  /** By member id, where open connections decide (pipeline/least-connections.ts). */
+  readonly followedWeights: () => ReadonlyMap<number, number>;
   /** Drains a member, or ends that; on disk when it returns. */
   readonly drain: (member: Member, drain: boolean, who: string) => void;
   /** What a topology file with that text would be in force as. */
@@ -174,7 +176,7 @@ async function slotViews(deps: ViewDeps, only: string | undefined): Promise<Slot
   const counters = await slotCounters(deps.nodes());
   const views = deps.topology().loadBalancers.flatMap((lb) =>
     lb.pools.map((pool): SlotsView => {
-      const layout = poolLayout(pool, deps.health());
+      const layout = poolLayout(pool, deps.health(), deps.followedWeights());
       return {
         loadBalancer: lb.name,
         pool: pool.name,

@@ -64,7 +64,7 @@ const changeable = {
   alpn_protocols: list(text()),
   vips: addresses,
   slot_choice: oneOf(["multipath", "bits"]),
-  session_keeping: oneOf(["conntrack", "stateless"]),
+  session_keeping: oneOf(["conntrack"]),
   empty_policy: oneOf(["drop", "reject"]),
 } as const;
 

@@ -86,7 +86,7 @@ export const toModel = (view: View, topology: Topology, defaults: ModelDefaults)
       id: numbered(row.number),
       name: row.name || row.id,
       uuid: row.id,
-      algorithm: "consistent",
+      algorithm: row.lb_algorithm === "LEAST_CONNECTIONS" ? "least-connections" : "consistent",
       slots: row.slots ?? defaults.slots,
       ...(sticky ? { affinity: "source-ip" } : {}),
       // A pool that is switched off has no member that could serve.

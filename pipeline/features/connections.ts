@@ -8,7 +8,7 @@ import { learn, learnLoad, learnMatch, load, resubmit } from "../../openflow/bui
 import type { Service } from "../addresses.ts";
 import { cookie } from "../cookies.ts";
 import type { MatchRecord } from "../match.ts";
-import type { Listener, Protocol } from "../model.ts";
+import type { Listener, Member, Protocol } from "../model.ts";
 import { flagCounted } from "../registers.ts";
 import { T } from "../tables.ts";
 
@@ -45,6 +45,25 @@ export const tupleSpecs = (protocol: Protocol): readonly LearnSpec[] => [
   learnMatch(protocol === "tcp" ? "tcp_src" : "udp_src"),
   learnMatch(protocol === "tcp" ? "tcp_dst" : "udp_dst"),
 ];
+
+/** The learned flows of a member's open connections carry this, so that a switch can count them. */
+export const openCookie = (member: Pick<Member, "id">): bigint =>
+  cookie("learned-open", { kind: "member", id: member.id });
+
+/** Table 14: a flow for each connection of a member. Packets have to pass it, for it to know when the last one was. */
+export const countOpen = (member: Member, protocol: Protocol): readonly Action[] => [
+  learn({
+    table: T.open,
+    priority: 100,
+    idleTimeout: FORGOTTEN[protocol],
+    finIdleTimeout: protocol === "tcp" ? 1 : 0,
+    deleteLearned: true,
+    cookie: openCookie(member),
+    specs: tupleSpecs(protocol),
+  }),
+  keepOpen,
+];
+export const keepOpen: Action = resubmit({ table: T.open });
 
 /** Counts the connection of this packet, if there is room for it, and sets the bit. */
 const count = (l: Listener): readonly Action[] => [

@@ -1,11 +1,13 @@
+import type { Action } from "../../openflow/action-values.ts";
 import { ct, load, nat } from "../../openflow/build.ts";
 import { type Service, services } from "../addresses.ts";
 import { type FlowSpec, flowBuilder } from "../flow.ts";
 import { ipText } from "../format.ts";
-import { icmp, ip, tcp, udp } from "../match.ts";
-import type { Member, Protocol } from "../model.ts";
+import { icmp, ip, type MatchRecord, tcp, udp } from "../match.ts";
+import type { Member, Pool, Protocol } from "../model.ts";
 import { CT_ZONE, regEgress } from "../registers.ts";
 import { T } from "../tables.ts";
+import { countOpen, keepOpen, opening } from "./connections.ts";
 import type { Feature } from "./feature.ts";
 import { servedPools } from "./slot.ts";
 
@@ -13,7 +15,23 @@ const flow = flowBuilder("member");
 const UNREACHABLE = 3;
 
 /** Table 12: the destination becomes the member; conntrack remembers it for replies and for later packets. */
-function* translate(member: Member): Generator<FlowSpec> {
+function* translate(member: Member, pool: Pool): Generator<FlowSpec> {
+  if (pool.algorithm !== "least-connections") {
+    yield* translateSome(member, 0, {}, []);
+    return;
+  }
+  yield* translateSome(member, 2, { ...tcp, ...opening }, countOpen(member, "tcp"));
+  yield* translateSome(member, 2, udp, countOpen(member, "udp"));
+  yield* translateSome(member, 0, {}, [keepOpen]);
+}
+
+/** For some packets only, `above` the flows for all, and with something to be done before. */
+function* translateSome(
+  member: Member,
+  above: number,
+  some: MatchRecord,
+  before: readonly Action[],
+): Generator<FlowSpec> {
   const object = { kind: "member", id: member.id } as const;
   const to = (table: number) =>
     ct({
@@ -26,18 +44,18 @@ function* translate(member: Member): Generator<FlowSpec> {
   if (member.segment !== undefined) {
     yield flow({
       table: T.members,
-      priority: 110,
-      match: { ...ip, reg0: member.segment, reg2: member.id },
-      actions: [load(member.segment, regEgress), to(T.adjacency)],
+      priority: 110 + above,
+      match: { ...ip, reg0: member.segment, reg2: member.id, ...some },
+      actions: [...before, load(member.segment, regEgress), to(T.adjacency)],
       object,
       why: `To member ${member.name} (${place}), a neighbour of the client: no hop is counted.`,
     });
   }
   yield flow({
     table: T.members,
-    priority: 100,
-    match: { ...ip, reg2: member.id },
-    actions: [to(T.routes)],
+    priority: 100 + above,
+    match: { ...ip, reg2: member.id, ...some },
+    actions: [...before, to(T.routes)],
     object,
     why: `To member ${member.name} (${place}) by routing.`,
   });
@@ -80,7 +98,7 @@ export const member: Feature = {
     const first = (key: string): boolean => !seen.has(key) && seen.add(key).has(key);
     for (const pool of servedPools(all)) {
       for (const m of pool.members) {
-        yield* translate(m);
+        yield* translate(m, pool);
         const { segment } = m;
         if (segment === undefined) continue;
         const fresh = [...protocols.get(pool.id)!].filter((p) => first(`${p} ${segment} ${m.ip} ${m.port}`));
@@ -98,5 +116,6 @@ export const member: Feature = {
       }
     }
     yield flow({ table: T.members, priority: 0, why: "No such member." });
+    yield flow({ table: T.open, priority: 0, why: "No connection that is counted." });
   },
 };

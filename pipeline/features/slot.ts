@@ -18,7 +18,7 @@ export const servedPools = (all: readonly Service[]): readonly Pool[] => [
 
 function* poolFlows(pool: Pool, s: DesiredState, all: readonly Service[]): Generator<FlowSpec> {
   const object = { kind: "pool", id: pool.id } as const;
-  const layout = poolLayout(pool, s.health);
+  const layout = poolLayout(pool, s.health, s.followedWeights);
   const names = new Map(pool.members.map((m) => [m.id, m.name]));
   for (const [slot, member] of layout.entries()) {
     yield flow({

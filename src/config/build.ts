@@ -129,7 +129,7 @@ const buildPool = (entry: PoolEntry, balancer: string, segments: readonly Segmen
     id: ids.pool.ids.get(path(...names))!,
     name: entry.name.value,
     uuid: nameUuid("pool", ...names),
-    algorithm: "consistent",
+    algorithm: entry.algorithm.value,
     slots: entry.slots.value,
     members: values(entry.members).map((m) => buildMember(m, names, segments, ids)),
     ...(entry.health_monitor === undefined ? {} : { healthMonitor: buildMonitor(entry.health_monitor.value) }),

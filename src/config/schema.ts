@@ -67,7 +67,7 @@ const listener = record({
   vips: optional(list(ipv4)),
   pool: optional(name),
   slot_choice: withDefault(word("multipath", "bits"), "multipath"),
-  sessions: withDefault(word("conntrack", "stateless"), "conntrack"),
+  sessions: withDefault(word("conntrack"), "conntrack"),
   when_empty: withDefault(word("drop", "reject"), "drop"),
   connection_limit: optional(integer(1, 1_000_000)),
   idle_timeout: optional(integer(1, 0xffff)),
@@ -101,6 +101,7 @@ const healthMonitor = record({
 const pool = record({
   name: required(name),
   id: optional(id),
+  algorithm: withDefault(word("consistent", "least-connections"), "consistent"),
   slots: withDefault(powerOfTwo(slotLimits.min, slotLimits.max), 1024),
   health_monitor: optional(healthMonitor),
   members: withDefault(list(member), []),

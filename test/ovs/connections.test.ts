@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { PlanView } from "../../controller/api/views.ts";
-import { type NodeUnderTest, startNode } from "../support/node-under-test.ts";
+import type { PlanView, SlotsView } from "../../controller/api/views.ts";
+import { eventually, type NodeUnderTest, startNode } from "../support/node-under-test.ts";
 import { describeOvs } from "../support/ovs.ts";
 
 const config = new URL("./cases-topology.yaml", import.meta.url).pathname;
@@ -58,6 +58,32 @@ const ask = () => new Promise((resolve) => {
 (async () => { console.log(JSON.stringify([await ask(), await ask(), await ask()])); process.exit(0); })();
 `;
 
+/** Opens connections until 40 are with one member, and closes those with others; then asks 60 times anew. */
+const FEWEST = `${HOLD}
+const whose = (s) => new Promise((resolve) => {
+  s.once("data", (d) => resolve(/backend=(\\w+)/.exec(String(d))?.[1]));
+  s.write("GET / HTTP/1.1\\r\\nHost: lab\\r\\n\\r\\n");
+});
+(async () => {
+  const held = [];
+  while (held.length < 40) {
+    const s = open(88);
+    if ((await whose(s)) === "be1") held.push(s);
+    else s.end();
+  }
+  await sleep(10000);
+  const seen = {};
+  for (let i = 0; i < 60; i++) {
+    const s = open(88);
+    const name = await whose(s);
+    seen[name] = (seen[name] ?? 0) + 1;
+    s.end();
+  }
+  const kept = await Promise.all(held.map(whose));
+  report({ seen, moved: kept.filter((name) => name !== "be1").length });
+})();
+`;
+
 describeOvs("a listener that counts its connections", () => {
   let node: NodeUnderTest;
 
@@ -98,6 +124,18 @@ describeOvs("a listener that counts its connections", () => {
 
   test("counts clients' UDP ports too", async () => {
     expect(await fromClient(DATAGRAMS)).toEqual([true, true, false]);
+  });
+
+  test("a pool that prefers few open connections sends less to a member that has many, and moves none", async () => {
+    const { seen, moved } = (await fromClient(FEWEST)) as { seen: Record<string, number>; moved: number };
+    expect(moved).toBe(0);
+    expect(seen["be1"] ?? 0).toBeLessThan(6);
+    expect(Object.values(seen).reduce((a, b) => a + b)).toBe(60);
+    await eventually("its slots come back when they have ended", 20_000, async () => {
+      const pools = await node.api<readonly SlotsView[]>("/v1/slots");
+      const fewest = pools.find((p) => p.pool === "fewest");
+      return fewest?.members.every((m) => m.slots === 16) ? true : undefined;
+    });
   });
 
   test("what the switch learned is no drift", async () => {
