@@ -265,6 +265,15 @@ describe("options the switch's program does not honour", () => {
   });
 });
 
+it("refuses to keep sessions without state, and silences that no flow can wait for", async () => {
+  const body = { protocol: "TCP", protocol_port: 81, loadbalancer_id: lb.id };
+  const stateless = await api.call("POST", "listeners", { listener: { ...body, session_keeping: "stateless" } });
+  expect(stateless).toMatchObject({ status: 400 });
+  expect(stateless.body.faultstring).toContain("session_keeping");
+  const silent = await api.call("POST", "listeners", { listener: { ...body, timeout_client_data: 65_535_001 } });
+  expect(silent).toMatchObject({ status: 501 });
+});
+
 describe("changing and deleting a listener", () => {
   it("puts a default back for null", async () => {
     const listener = await api.make("listener", {
@@ -274,10 +283,10 @@ describe("changing and deleting a listener", () => {
       timeout_client_data: 1000,
       allowed_cidrs: ["10.0.0.0/8"],
       slot_choice: "bits",
-      session_keeping: "stateless",
+      session_keeping: "conntrack",
       empty_policy: "reject",
     });
-    expect(listener).toMatchObject({ slot_choice: "bits", session_keeping: "stateless", empty_policy: "reject" });
+    expect(listener).toMatchObject({ slot_choice: "bits", session_keeping: "conntrack", empty_policy: "reject" });
     const fields = [
       "name",
       "connection_limit",

@@ -30,7 +30,7 @@ describe("the model", () => {
       connection_limit: 9,
       timeout_client_data: 20_000,
       slot_choice: "bits",
-      session_keeping: "stateless",
+      session_keeping: "conntrack",
       empty_policy: "reject",
     });
     const pool = await api.make("pool", {
@@ -79,7 +79,7 @@ describe("the model", () => {
               connectionLimit: 9,
               idleTimeoutMs: 20_000,
               slotChoice: "bits",
-              sessions: "stateless",
+              sessions: "conntrack",
               adminUp: true,
               emptyPolicy: "reject",
             },
