@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { applyCommands } from "./cli/apply/commands.ts";
 import { CliError, type Command, commandHelp, type Io, parseCall } from "./cli/command.ts";
 import { connsCommand } from "./cli/conns.ts";
 import { healthCommands } from "./cli/health.ts";
@@ -12,6 +13,7 @@ import { verifyCommand } from "./cli/verify.ts";
 
 const COMMANDS: readonly Command[] = [
   serveCommand,
+  ...applyCommands,
   ...inspectCommands,
   ...healthCommands,
   traceCommand,
