@@ -25,8 +25,8 @@ export interface Answer {
 }
 
 /** Puts a request to the daemon's HTTP API, and leaves it to the caller what a refusal means. */
-export async function exchange(call: Invocation, method: string, path: string, body?: unknown): Promise<Answer> {
-  const { base, response, text } = await send(call, method, path, body);
+export async function exchange(call: Invocation, method: string, path: string, body?: unknown, timeoutMs?: number): Promise<Answer> {
+  const { base, response, text } = await send(call, method, path, body, timeoutMs);
   if (text === "") return { status: response.status, body: undefined };
   try {
     return { status: response.status, body: JSON.parse(text) };
@@ -50,7 +50,7 @@ function tokenHeader(call: Invocation): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-async function send(call: Invocation, method: string, path: string, body?: unknown) {
+async function send(call: Invocation, method: string, path: string, body?: unknown, timeoutMs = 30_000) {
   const base = (call.values["server"] as string | undefined) ?? process.env["LBCTL_SERVER"] ?? "http://127.0.0.1:9876";
   let url: URL;
   try {
@@ -65,7 +65,7 @@ async function send(call: Invocation, method: string, path: string, body?: unkno
       method,
       headers: { ...tokenHeader(call), ...json },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(timeoutMs),
     });
   } catch (e) {
     const cause = e instanceof Error && e.cause instanceof Error ? e.cause.message : String(e);

@@ -66,7 +66,7 @@ const carryOut = async (call: Invocation, changes: readonly Change[]): Promise<n
 
 const showPlanned = ({ io, values }: Invocation, changes: readonly Change[]): void => {
   if (values["json"] === true) io.out(JSON.stringify({ changes: changes.map(changeView) }, null, 2));
-  else io.out(changes.map(changeLine).join("\n") || "unchanged");
+  else io.out(changes.map((change) => changeLine(change, true)).join("\n") || "unchanged");
 };
 
 const FILE_OPTION = { file: { type: "string", short: "f" } } as const;
@@ -186,6 +186,26 @@ const deleteCommand: Command = {
   },
 };
 
+/** Milliseconds somebody waits who has pressed Tab. */
+const namesTimeout = 1000;
+
+/** What completion offers as operands. Names that a shell could take for more than a word are given as ids. */
+const namesCommand: Command = {
+  name: "__names",
+  hidden: true,
+  summary: "names for completion",
+  usage: "",
+  options: CLIENT_OPTIONS,
+  optionHelp: CLIENT_OPTION_HELP,
+  examples: [],
+  operands: [0, 0],
+  run: async (call) => {
+    const rows = await balancerRows((method, path, body) => exchange(call, method, path, body, namesTimeout));
+    for (const { id, name } of rows) call.io.out(`lb/${/^[\w.-]+$/.test(name) ? name : id}`);
+    return 0;
+  },
+};
+
 /** Milliseconds between looks. */
 const lookEvery = 300;
 
@@ -225,4 +245,4 @@ const waitCommand: Command = {
   },
 };
 
-export const applyCommands: readonly Command[] = [applyCommand, diffCommand, getCommand, deleteCommand, waitCommand];
+export const applyCommands: readonly Command[] = [applyCommand, diffCommand, getCommand, deleteCommand, waitCommand, namesCommand];

@@ -15,14 +15,15 @@ const valueText = (value: Value): string => {
 const differencesText = (change: Change): string =>
   change.differences.map((d) => `${d.word} ${valueText(d.from)} → ${valueText(d.to)}`).join(", ");
 
-/** One change for a person. */
-export const changeLine = (change: Change): string => {
+/** One change for a person; `planned` when it has not been made. */
+export const changeLine = (change: Change, planned = false): string => {
+  const was = planned ? "would be " : "";
   const what = `${change.kind} ${change.name}`;
-  if (change.action === "create") return `+ ${what} created`;
+  if (change.action === "create") return `+ ${what} ${was}created`;
   if (change.action === "update") return `~ ${what} ${differencesText(change)}`;
   return change.differences.length === 0
-    ? `- ${what} deleted`
-    : `- ${what} deleted, to be made anew: ${differencesText(change)}`;
+    ? `- ${what} ${was}deleted`
+    : `- ${what} ${was}deleted, to be made anew: ${differencesText(change)}`;
 };
 
 /** One change for a program. */

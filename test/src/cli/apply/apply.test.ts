@@ -1,11 +1,20 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { decide } from "../../../../src/cli/apply/decide.ts";
 import { readBalancers } from "../../../../src/cli/apply/server.ts";
 import { makeChanges } from "../../../../src/cli/apply/run.ts";
 import { parseWanted } from "../../../../src/cli/apply/wanted.ts";
 import { yamlOf } from "../../../../src/cli/apply/write-yaml.ts";
 import { formatErrors } from "../../../../src/config/errors.ts";
+import { loadTopology } from "../../../../src/config/topology.ts";
 import { newApi, oneOfEach } from "../../../controller/octavia/api.ts";
-import { apiOn, applyText, planOf } from "./server.ts";
+import { apiOn, applyText, planOf, wantedIn } from "./server.ts";
+
+const fixtureTopology = () => {
+  const read = loadTopology(new URL("../../../../fixtures/topology.yaml", import.meta.url).pathname);
+  if (!read.ok) throw new Error(formatErrors(read.errors));
+  return read.topology;
+};
 
 const shop = `
 load_balancers:
@@ -147,12 +156,9 @@ describe("applying a file", () => {
 });
 
 describe("an object that is being changed", () => {
-  const change = (await planOf(async () => ({ status: 200, body: { loadbalancers: [] } }), shop)) as Extract<
-    Awaited<ReturnType<typeof planOf>>,
-    { ok: true }
-  >;
   const busy = { status: 409, body: { faultstring: "Load Balancer x is immutable and cannot be updated." } };
-  const first = change.changes.slice(0, 1);
+  const decision = decide(wantedIn(shop), [], false);
+  const first = decision.ok ? decision.changes.slice(0, 1) : [];
 
   test("is tried again", async () => {
     const answers = [busy, busy, { status: 201, body: { loadbalancer: { id: "1" } } }];
@@ -207,6 +213,18 @@ describe("the file that get writes", () => {
     const balancers = await readBalancers(apiOn(octavia.app).api, () => true);
     expect(() => yamlOf(balancers)).toThrow('load_balancers[0].name: "two words" is not a name');
   });
+});
+
+test("the example of the README is applied and taken back", async () => {
+  const octavia = await newApi();
+  octavia.world.topology = fixtureTopology();
+  const { api, writes } = apiOn(octavia.app);
+  const text = readFileSync(new URL("../../../../fixtures/shop.yaml", import.meta.url), "utf8");
+  expect(await applyText(api, text)).toHaveLength(6);
+  writes.length = 0;
+  expect(await applyText(api, text, true)).toEqual([]);
+  expect(await applyText(api, yamlOf(await readBalancers(api, () => true)), true)).toEqual([]);
+  expect(writes).toEqual([]);
 });
 
 describe("errors in the file", () => {
