@@ -25,7 +25,13 @@ export interface Answer {
 }
 
 /** Puts a request to the daemon's HTTP API, and leaves it to the caller what a refusal means. */
-export async function exchange(call: Invocation, method: string, path: string, body?: unknown, timeoutMs?: number): Promise<Answer> {
+export async function exchange(
+  call: Invocation,
+  method: string,
+  path: string,
+  body?: unknown,
+  timeoutMs?: number,
+): Promise<Answer> {
   const { base, response, text } = await send(call, method, path, body, timeoutMs);
   if (text === "") return { status: response.status, body: undefined };
   try {

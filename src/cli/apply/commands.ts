@@ -245,4 +245,11 @@ const waitCommand: Command = {
   },
 };
 
-export const applyCommands: readonly Command[] = [applyCommand, diffCommand, getCommand, deleteCommand, waitCommand, namesCommand];
+export const applyCommands: readonly Command[] = [
+  applyCommand,
+  diffCommand,
+  getCommand,
+  deleteCommand,
+  waitCommand,
+  namesCommand,
+];

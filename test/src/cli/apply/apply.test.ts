@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../../src/cli/apply/decide.ts";
-import { readBalancers } from "../../../../src/cli/apply/server.ts";
 import { makeChanges } from "../../../../src/cli/apply/run.ts";
+import { readBalancers } from "../../../../src/cli/apply/server.ts";
 import { parseWanted } from "../../../../src/cli/apply/wanted.ts";
 import { yamlOf } from "../../../../src/cli/apply/write-yaml.ts";
 import { formatErrors } from "../../../../src/config/errors.ts";

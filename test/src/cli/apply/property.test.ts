@@ -20,8 +20,16 @@ const member = merged(
 );
 
 const monitor = fc.oneof(
-  fc.record({ type: fc.constant("tcp"), interval: fc.integer({ min: 2, max: 4 }), rise: fc.integer({ min: 1, max: 3 }) }),
-  merged(fc.constant({ type: "http" }), maybe("path", fc.constantFrom("/", "/up")), maybe("version", fc.constant("1.0"))),
+  fc.record({
+    type: fc.constant("tcp"),
+    interval: fc.integer({ min: 2, max: 4 }),
+    rise: fc.integer({ min: 1, max: 3 }),
+  }),
+  merged(
+    fc.constant({ type: "http" }),
+    maybe("path", fc.constantFrom("/", "/up")),
+    maybe("version", fc.constant("1.0")),
+  ),
 );
 
 const pool = merged(
@@ -49,18 +57,20 @@ const listener = (pools: readonly string[]) =>
 const file = fc
   .tuple(fc.uniqueArray(pool, { selector: (p) => p["name"], maxLength: 3 }), fc.constantFrom("tcp", "udp"))
   .chain(([pools, protocol]) =>
-    fc.uniqueArray(listener(pools.map((p) => String(p["name"]))), { selector: (l) => l["name"], maxLength: 3 }).map((all) => ({
-      load_balancers: [
-        {
-          name: "shop",
-          vips: [{ segment: "front", ip: "192.0.2.30" }],
-          listeners: all
-            .filter((l, i) => all.findIndex((o) => o["port"] === l["port"]) === i)
-            .map((l) => ({ ...l, protocol })),
-          pools,
-        },
-      ],
-    })),
+    fc
+      .uniqueArray(listener(pools.map((p) => String(p["name"]))), { selector: (l) => l["name"], maxLength: 3 })
+      .map((all) => ({
+        load_balancers: [
+          {
+            name: "shop",
+            vips: [{ segment: "front", ip: "192.0.2.30" }],
+            listeners: all
+              .filter((l, i) => all.findIndex((o) => o["port"] === l["port"]) === i)
+              .map((l) => ({ ...l, protocol })),
+            pools,
+          },
+        ],
+      })),
   )
   .map((data) => stringify(data));
 
