@@ -127,7 +127,6 @@ export const topologyFile = record({
 /** A file with load balancers and nothing else, for `lbctl apply`: in the topology file's words. */
 export const balancersFile = record({ load_balancers: required(list(loadBalancer)) });
 
-export type BalancersFile = Read<typeof balancersFile>;
 export type TopologyFile = Read<typeof topologyFile>;
 export type SegmentEntry = Read<typeof segment>;
 export type LoadBalancerEntry = Read<typeof loadBalancer>;

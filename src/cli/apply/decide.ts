@@ -1,13 +1,8 @@
 /** What must be done so that the server has what the file says: pure, from both to changes in the order they can be made. */
 import { bodyOf, type Kind } from "./bodies.ts";
-import type { Balancer, Existing, Pool, Thing, Value, Words } from "./objects.ts";
+import { ambiguous, byName, type Difference, differences, fixedDifferences, members, same } from "./match.ts";
+import type { Balancer, Existing, Pool, Thing } from "./objects.ts";
 import { lbaas } from "./server.ts";
-
-export interface Difference {
-  readonly word: string;
-  readonly from: Value;
-  readonly to: Value;
-}
 
 export interface Change {
   readonly action: "create" | "update" | "delete";
@@ -30,17 +25,6 @@ export type Decision =
   | { readonly ok: true; readonly changes: readonly Change[] }
   | { readonly ok: false; readonly refusals: readonly string[] };
 
-const same = (a: Value, b: Value): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-const differences = (from: Words, to: Words): readonly Difference[] =>
-  Object.entries(to).flatMap(([word, value]) =>
-    same(from[word] ?? null, value) ? [] : [{ word, from: from[word] ?? null, to: value }],
-  );
-
-/** Differences that only another object can have; what the file leaves open goes with everything. */
-const fixedDifferences = (from: Thing, to: Thing): readonly Difference[] =>
-  differences(from.fixed, to.fixed).filter((d) => d.to !== null);
-
 /** Changes by when they are made; each list can rely on those before it. */
 interface Steps {
   /** Listeners that go first: others may want their ports. */
@@ -50,35 +34,6 @@ interface Steps {
   /** Pools that go last, when no listener uses them any more. */
   readonly prune: Change[];
 }
-
-interface Pair {
-  readonly wanted: Thing;
-  readonly existing: Existing | undefined;
-}
-
-interface Matched {
-  readonly pairs: readonly Pair[];
-  /** Those whose name or address the file does not have. */
-  readonly extra: readonly Existing[];
-}
-
-const byName = (wanted: readonly Thing[], existing: readonly Existing[]): Matched => ({
-  pairs: wanted.map((w) => ({ wanted: w, existing: existing.find((e) => e.name === w.name) })),
-  extra: existing.filter((e) => !wanted.some((w) => w.name === e.name)),
-});
-
-/** The address is what the API knows a member by, so a member that has it is renamed; else the name tells. */
-const members = (wanted: readonly Thing[], existing: readonly Existing[]): Matched => {
-  const atAddress = new Map(existing.map((e) => [JSON.stringify([e.fixed["ip"], e.fixed["port"]]), e]));
-  const found = wanted.map((w) => atAddress.get(JSON.stringify([w.fixed["ip"], w.fixed["port"]])));
-  const rest = existing.filter((e) => !found.includes(e));
-  const pairs = wanted.map((w, i) => ({
-    wanted: w,
-    existing: found[i] ?? rest.find((e) => e.name === w.name),
-  }));
-  const used = new Set(pairs.map((p) => p.existing));
-  return { pairs, extra: rest.filter((e) => !used.has(e)) };
-};
 
 const deletion = (kind: Kind, name: string, path: string, why: readonly Difference[] = [], query = ""): Change => ({
   action: "delete",
@@ -91,13 +46,6 @@ const deletion = (kind: Kind, name: string, path: string, why: readonly Differen
 /** DELETE of a load balancer with all that is in it. */
 export const deleteBalancer = (self: Existing): Change =>
   deletion("load balancer", self.name, `${lbaas}/loadbalancers/${self.id}`, [], "?cascade=true");
-
-const ambiguous = (what: string, wanted: readonly Thing[], existing: readonly Existing[]): readonly string[] =>
-  wanted.flatMap(({ name }) => {
-    const named = existing.filter((e) => e.name === name);
-    if (named.length < 2) return [];
-    return [`${what} ${name}: the server has ${named.length} of that name: ${named.map((e) => e.id).join(", ")}`];
-  });
 
 const vipText = (balancer: Balancer): readonly string[] => balancer.vips.map((v) => `${v.ip} in ${v.segment}`).sort();
 
