@@ -28,7 +28,12 @@ const fields: Readonly<Record<Kind, Readonly<Record<string, Field>>>> = {
     idle_timeout: ["timeout_client_data", (value) => (value === null ? usualIdleMs : Number(value) * 1000)],
     enabled: ["admin_state_up"],
   },
-  pool: { protocol: ["protocol", (value) => upper(value ?? "tcp")], slots: ["slots"] },
+  pool: {
+    protocol: ["protocol", (value) => upper(value ?? "tcp")],
+    // Of the API's algorithms with a fixed table, the usual one.
+    algorithm: ["lb_algorithm", (value) => (value === "least-connections" ? "LEAST_CONNECTIONS" : "ROUND_ROBIN")],
+    slots: ["slots"],
+  },
   member: {
     name: ["name"],
     ip: ["address"],

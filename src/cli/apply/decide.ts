@@ -191,7 +191,7 @@ const decidePool = (
       request: {
         method: "POST",
         path: `${lbaas}/pools`,
-        body: { pool: { loadbalancer_id: lbId, name, lb_algorithm: "ROUND_ROBIN", ...body } },
+        body: { pool: { loadbalancer_id: lbId, name, ...body } },
       },
       provides: `pool ${lb}/${name}`,
     });

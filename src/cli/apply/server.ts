@@ -44,6 +44,7 @@ interface ListenerRow extends Row {
 
 interface PoolRow extends Row {
   readonly protocol: string;
+  readonly lb_algorithm: string;
   readonly slots: number | null;
   readonly healthmonitor_id?: string;
 }
@@ -158,7 +159,10 @@ export const readBalancers = async (
         id: row.id,
         name: shownName(row),
         fixed: { protocol: row.protocol.toLowerCase() },
-        words: { slots: row.slots },
+        words: {
+          algorithm: row.lb_algorithm === "LEAST_CONNECTIONS" ? "least-connections" : "consistent",
+          slots: row.slots,
+        },
       },
       members: (await rows<MemberRow>(api, `${lbaas}/pools/${row.id}/members`)).map(member),
       monitor: probe === undefined ? undefined : monitor(probe),

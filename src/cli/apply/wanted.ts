@@ -70,7 +70,7 @@ const poolOf = (entry: PoolEntry, at: At, balancer: LoadBalancerEntry): Pool => 
   self: {
     name: entry.name.value,
     fixed: { protocol: poolProtocol(entry, balancer) },
-    words: { slots: said(entry.slots, at) },
+    words: { algorithm: entry.algorithm.value, slots: said(entry.slots, at) },
   },
   members: entry.members.value.map(({ value: m }) => ({
     name: m.name.value,

@@ -22,7 +22,7 @@ export const fileData = (balancers: readonly Balancer<Existing>[]): object => ({
     listeners: lb.listeners.map((l) => entry(l, {})),
     pools: lb.pools.map(({ self, members, monitor }) => ({
       // The pool's protocol is that of its listeners.
-      ...entry({ ...self, fixed: {} }, {}),
+      ...entry({ ...self, fixed: {} }, { algorithm: "consistent" }),
       ...(monitor === undefined ? {} : { health_monitor: { ...brief(monitor.fixed), ...brief(monitor.words) } }),
       members: members.map((m) => entry(m, { backup: false })),
     })),

@@ -39,6 +39,7 @@ const pool = merged(
       .uniqueArray(member, { selector: (m) => m["name"], maxLength: 3 })
       .map((all) => all.filter((m, i) => all.findIndex((o) => o["ip"] === m["ip"]) === i)),
   }),
+  maybe("algorithm", fc.constantFrom("consistent", "least-connections")),
   maybe("slots", fc.constantFrom(64, 1024)),
   maybe("health_monitor", monitor),
 );
