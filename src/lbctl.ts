@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import { applyCommands } from "./cli/apply/commands.ts";
 import { CliError, type Command, commandHelp, type Io, parseCall } from "./cli/command.ts";
+import { completionCommand } from "./cli/completion.ts";
 import { connsCommand } from "./cli/conns.ts";
 import { healthCommands } from "./cli/health.ts";
 import { inspectCommands } from "./cli/inspect.ts";
@@ -12,6 +14,7 @@ import { verifyCommand } from "./cli/verify.ts";
 
 const COMMANDS: readonly Command[] = [
   serveCommand,
+  ...applyCommands,
   ...inspectCommands,
   ...healthCommands,
   traceCommand,
@@ -21,7 +24,10 @@ const COMMANDS: readonly Command[] = [
   verifyCommand,
   ofpPrintCommand,
   ofpParseCommand,
+  completionCommand(() => shown),
 ];
+
+const shown = COMMANDS.filter((c) => c.hidden !== true);
 
 const io: Io = {
   out: (text) => void process.stdout.write(`${text}\n`),
@@ -29,11 +35,11 @@ const io: Io = {
 };
 
 function overview(): string {
-  const width = Math.max(...COMMANDS.map((c) => c.name.length));
+  const width = Math.max(...shown.map((c) => c.name.length));
   return [
     "lbctl: the OpenFlow load-balancing node's daemon and its command line",
     "",
-    ...COMMANDS.map((c) => `  ${c.name.padEnd(width)}  ${c.summary}`),
+    ...shown.map((c) => `  ${c.name.padEnd(width)}  ${c.summary}`),
     "",
     "lbctl COMMAND --help shows options and examples.",
   ].join("\n");
@@ -47,7 +53,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const command = COMMANDS.find((c) => c.name === name);
   if (!command) {
-    io.err(`lbctl: there is no command "${name}" (commands: ${COMMANDS.map((c) => c.name).join(", ")})`);
+    io.err(`lbctl: there is no command "${name}" (commands: ${shown.map((c) => c.name).join(", ")})`);
     return 2;
   }
   try {

@@ -18,6 +18,29 @@ export async function getText(call: Invocation, path: string): Promise<string> {
   throw new CliError(`${base} is not this daemon: ${path} answers ${response.status}`);
 }
 
+/** What the daemon answers to a request, whatever the status; `body` is undefined where there is no JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Puts a request to the daemon's HTTP API, and leaves it to the caller what a refusal means. */
+export async function exchange(
+  call: Invocation,
+  method: string,
+  path: string,
+  body?: unknown,
+  timeoutMs?: number,
+): Promise<Answer> {
+  const { base, response, text } = await send(call, method, path, body, timeoutMs);
+  if (text === "") return { status: response.status, body: undefined };
+  try {
+    return { status: response.status, body: JSON.parse(text) };
+  } catch {
+    throw new CliError(`${base} is not this daemon: ${path} answers ${response.status} without JSON`);
+  }
+}
+
 /** The token for the daemon, from `--token-file` or LBCTL_TOKEN_FILE. It is not an argument: those are seen by all. */
 function tokenHeader(call: Invocation): Record<string, string> {
   const path = (call.values["token-file"] as string | undefined) ?? process.env["LBCTL_TOKEN_FILE"];
@@ -33,7 +56,7 @@ function tokenHeader(call: Invocation): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-async function send(call: Invocation, method: string, path: string) {
+async function send(call: Invocation, method: string, path: string, body?: unknown, timeoutMs = 30_000) {
   const base = (call.values["server"] as string | undefined) ?? process.env["LBCTL_SERVER"] ?? "http://127.0.0.1:9876";
   let url: URL;
   try {
@@ -43,7 +66,13 @@ async function send(call: Invocation, method: string, path: string) {
   }
   let response: Response;
   try {
-    response = await fetch(url, { method, headers: tokenHeader(call), signal: AbortSignal.timeout(30_000) });
+    const json = body === undefined ? {} : { "content-type": "application/json" };
+    response = await fetch(url, {
+      method,
+      headers: { ...tokenHeader(call), ...json },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
   } catch (e) {
     const cause = e instanceof Error && e.cause instanceof Error ? e.cause.message : String(e);
     throw new CliError(`no daemon answers at ${base}: ${cause || "connection failed"}`);

@@ -30,6 +30,8 @@ export interface Invocation {
 
 export interface Command {
   readonly name: string;
+  /** For programs: not in the list of commands. */
+  readonly hidden?: boolean;
   /** One line for the list of commands. */
   readonly summary: string;
   /** After "lbctl NAME". */

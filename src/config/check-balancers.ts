@@ -46,7 +46,7 @@ const checkVips = (balancer: LoadBalancerEntry, { file, complete, report }: Surr
 const vipsOf = (listener: ListenerEntry, balancer: LoadBalancerEntry): readonly Ipv4[] =>
   listener.vips?.value.map((v) => v.value) ?? balancer.vips.value.map((v) => v.value.ip.value);
 
-const checkListeners = (balancer: LoadBalancerEntry, { complete, report }: Surroundings): void => {
+const checkListeners = (balancer: LoadBalancerEntry, complete: boolean, report: Report): void => {
   const listeners = balancer.listeners.value.map((l) => l.value);
   checkUnique(
     listeners.map((l) => l.name),
@@ -94,9 +94,8 @@ const checkMonitor = (monitor: HealthMonitorEntry, report: Report): void => {
   }
 };
 
-const checkPool = (pool: PoolEntry, { file, own, complete, report }: Surroundings): void => {
+const checkPool = (pool: PoolEntry, report: Report): void => {
   if (pool.health_monitor !== undefined) checkMonitor(pool.health_monitor.value, report);
-  const segments = file.segments.value.map((s) => s.value);
   const members = pool.members.value.map((m) => m.value);
   checkUnique(
     members.map((m) => m.name),
@@ -108,7 +107,11 @@ const checkPool = (pool: PoolEntry, { file, own, complete, report }: Surrounding
     String,
     report,
   );
-  for (const { ip } of members) {
+};
+
+const checkPlaces = (pool: PoolEntry, { file, own, complete, report }: Surroundings): void => {
+  const segments = file.segments.value.map((s) => s.value);
+  for (const { ip } of pool.members.value.map((m) => m.value)) {
     checkForeign(own, ip, report);
     const segment = segmentOf(segments, ip.value);
     if (segment !== undefined) checkHostOf(segment, ip, report);
@@ -118,17 +121,34 @@ const checkPool = (pool: PoolEntry, { file, own, complete, report }: Surrounding
   }
 };
 
+/**
+ * What must hold in load balancers wherever they are.
+ *
+ * @param complete false when parts of the file could not be read: what seems to be missing may be there
+ */
+export const checkAlone = (balancers: readonly LoadBalancerEntry[], complete: boolean, report: Report): void => {
+  checkUnique(
+    balancers.map((lb) => lb.name),
+    quoted,
+    report,
+  );
+  for (const balancer of balancers) {
+    checkListeners(balancer, complete, report);
+    checkUnique(
+      balancer.pools.value.map((p) => p.value.name),
+      quoted,
+      report,
+    );
+    for (const { value: pool } of balancer.pools.value) checkPool(pool, report);
+  }
+};
+
 /** @param complete false when parts of the file could not be read: what seems to be missing may be there */
 export const checkLoadBalancers = (file: TopologyFile, own: OwnAddresses, complete: boolean, report: Report): void => {
   const balancers = file.load_balancers.value.map((lb) => lb.value);
   const listeners = balancers.flatMap((lb) => lb.listeners.value.map((l) => l.value));
   const pools = balancers.flatMap((lb) => lb.pools.value.map((p) => p.value));
   const members = pools.flatMap((p) => p.members.value.map((m) => m.value));
-  checkUnique(
-    balancers.map((lb) => lb.name),
-    quoted,
-    report,
-  );
   for (const rows of [balancers, listeners, pools, members]) {
     checkUnique(
       rows.flatMap((row) => row.id ?? []),
@@ -137,14 +157,7 @@ export const checkLoadBalancers = (file: TopologyFile, own: OwnAddresses, comple
     );
   }
   const surroundings = { file, own, complete, report };
-  for (const balancer of balancers) {
-    checkVips(balancer, surroundings);
-    checkListeners(balancer, surroundings);
-    checkUnique(
-      balancer.pools.value.map((p) => p.value.name),
-      quoted,
-      report,
-    );
-    for (const { value: pool } of balancer.pools.value) checkPool(pool, surroundings);
-  }
+  for (const balancer of balancers) checkVips(balancer, surroundings);
+  for (const pool of pools) checkPlaces(pool, surroundings);
+  checkAlone(balancers, complete, report);
 };

@@ -26,8 +26,8 @@ const readBytes = (fd: number): Buffer => {
   }
 };
 
-/** UTF-8 text without NUL; the error says in which line and column the bad byte is. */
-const decodeText = (bytes: Uint8Array, file: string): FileText => {
+/** UTF-8 text without NUL; `file` is its name in errors. The error says in which line and column the bad byte is. */
+export const decodeText = (bytes: Uint8Array, file: string): FileText => {
   const fail = (line: number, column: number, message: string): FileText => ({
     ok: false,
     errors: [{ file, line, column, field: "", message }],
@@ -58,6 +58,7 @@ export const readTextFile = (path: string): FileText => {
   let fd: number | undefined;
   try {
     fd = openSync(path, "r");
+    if (fstatSync(fd).isDirectory()) throw new Error("is a directory, not a regular file");
     if (!fstatSync(fd).isFile()) throw new Error("is not a regular file");
     return decodeText(readBytes(fd), path);
   } catch (cause) {

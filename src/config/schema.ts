@@ -124,6 +124,9 @@ export const topologyFile = record({
   load_balancers: withDefault(list(loadBalancer), []),
 });
 
+/** A file with load balancers and nothing else, for `lbctl apply`: in the topology file's words. */
+export const balancersFile = record({ load_balancers: required(list(loadBalancer)) });
+
 export type TopologyFile = Read<typeof topologyFile>;
 export type SegmentEntry = Read<typeof segment>;
 export type LoadBalancerEntry = Read<typeof loadBalancer>;

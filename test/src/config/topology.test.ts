@@ -157,7 +157,7 @@ describe("loadTopology", () => {
 
   test.each([
     [join(folder, "none.yaml"), "1:1: cannot be read: no such file"],
-    [folder, "1:1: cannot be read: is not a regular file"],
+    [folder, "1:1: cannot be read: is a directory, not a regular file"],
     ["/dev/zero", "1:1: cannot be read: is not a regular file"],
     [large, "1:1: larger than 4 MiB"],
     [file("nul.yaml", "nodes: []\nab\0c"), "2:3: contains a NUL character"],
