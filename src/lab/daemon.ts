@@ -1,8 +1,9 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { parseDocument } from "yaml";
 import type { Lab } from "./handle.ts";
 import { patience } from "./patience.ts";
 import { isAlive, type ProcessRef, signal, startDetached, terminate, waitGone } from "./processes.ts";
@@ -21,7 +22,7 @@ export interface DaemonOptions {
   readonly http: string;
   /** OpenFlow port on the lab's controller address; 6653, or a free one if somebody has that, unless told. */
   readonly openflowPort?: number;
-  /** Topology file; unless told, the lab's own copy of the fixture, which may be changed and reloaded. */
+  /** Topology file; unless told, the lab's own copy of the fixture's nodes and segments, which may be changed and reloaded. */
   readonly config?: string;
   /** More arguments of `lbctl serve`. */
   readonly args?: readonly string[];
@@ -117,11 +118,18 @@ async function launch(lab: Lab, record: Omit<ControllerRecord, "process">): Prom
   return currentDaemon(lab);
 }
 
-/** A copy, since who tries something out in the lab is not to change the repository. */
+/**
+ * The fixture without its load balancers, since the lab makes its own through the API. A copy, since who tries something
+ * out in the lab is not to change the repository.
+ */
 function ownTopology(lab: Lab): string {
   const fixture = join(repository, "fixtures/topology.yaml");
   const own = join(lab.root, "topology.yaml");
-  if (existsSync(fixture) && !existsSync(own)) copyFileSync(fixture, own);
+  if (existsSync(fixture) && !existsSync(own)) {
+    const topology = parseDocument(readFileSync(fixture, "utf8"));
+    topology.delete("load_balancers");
+    writeFileSync(own, topology.toString());
+  }
   return own;
 }
 

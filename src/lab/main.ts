@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { createBalancer, curlPreamble } from "./balancer.ts";
 import { AlreadyRunningError, refuseIfRunning } from "./cleanup.ts";
 import { currentDaemon, type Daemon, requireFreePort, startDaemon, waitSteady } from "./daemon.ts";
 import { requireNone, showBalancing, showPings } from "./demo.ts";
@@ -99,7 +100,10 @@ async function start(values: Options, datapath: DatapathType): Promise<number> {
 async function run(lab: Lab, values: Options): Promise<void> {
   const daemon = await startDaemon(lab, { http: values.http });
   await lab.setController(daemon.target);
-  console.log(`controller at ${daemon.target}, API and web page at ${daemon.web}`);
+  console.log(`controller at ${daemon.target}, API and web page at ${daemon.web}\n\nthe load balancer is made by`);
+  const show = (lines: readonly string[]) => console.log(lines.map((line) => `  ${line}`).join("\n"));
+  show(curlPreamble(daemon.web));
+  await createBalancer(daemon.web, show);
   await waitSteady(daemon.web, 60_000);
   const problems = [...(await showBalancing(lab)), ...(await showPings(lab))];
   if (values.once) {

@@ -20,7 +20,7 @@ export const bridgeName = "br-lb";
 export const bridgeMac = "02:42:c0:a8:05:14";
 export const backendPort = 8080;
 
-/** Virtual addresses that the fixtures' topology gives the lab, and who is a client of which. */
+/** Virtual addresses of the lab's load balancer, and who is a client of which. */
 export const virtualServices = [
   { client: "client", address: "192.168.5.13", url: "http://192.168.5.21/" },
   { client: "cli2", address: "10.20.0.10", url: "http://10.20.0.100/" },

@@ -162,7 +162,18 @@ describeOvs("the main job on a real switch", () => {
     });
     const load = await startLoad(node.lab, "client", `http://${VIP}/`, 60, 60);
     await new Promise((r) => setTimeout(r, 1_000));
+    const stored = async () => {
+      const lists = await Promise.all(
+        ["loadbalancers", "listeners", "pools"].map(async (kind) =>
+          Object.values(await node.api<Readonly<Record<string, readonly { id?: string }[]>>>(`/v2.0/lbaas/${kind}`)),
+        ),
+      );
+      return lists.flat(2).flatMap(({ id }) => id ?? []);
+    };
+    const before = await stored();
     await node.restartController();
+    expect(await stored()).toEqual(before);
+    expect(before).toHaveLength(3);
     await eventually("steady again", 20_000, async () => {
       const status = await node.api<StatusView>("/v1/status");
       return status.nodes.every((n) => n.state === "steady") ? true : undefined;

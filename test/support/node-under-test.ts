@@ -3,9 +3,10 @@ import { cpSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HealthView } from "../../controller/api/views.ts";
+import type { HealthView, PlanView } from "../../controller/api/views.ts";
 import { describePacket, type PacketDescription } from "../../openflow/packet/describe.ts";
 import { readPcap } from "../../openflow/packet/pcap.ts";
+import { createBalancer } from "../../src/lab/balancer.ts";
 import { type Daemon, type DaemonOptions, startDaemon, waitSteady } from "../../src/lab/daemon.ts";
 import { down, type Lab, up } from "../../src/lab/lab.ts";
 import { patience, slowness } from "../../src/lab/patience.ts";
@@ -22,13 +23,17 @@ export interface NodeUnderTest {
   end(): Promise<void>;
 }
 
-/** Starts lab NAME and the controller, and waits until the switch is programmed and every member has been judged. */
+/**
+ * Starts lab NAME and the controller, with the lab's load balancer unless there is a topology file that may have its own,
+ * and waits until the switch is programmed and every member has been judged.
+ */
 export async function startNode(name: string, options: Partial<DaemonOptions> = {}): Promise<NodeUnderTest> {
   const lab = await up({ name });
   try {
     const http = `127.0.0.1:${await freePort()}`;
     const daemon = await startDaemon(lab, { http, ...options });
     await lab.setController(daemon.target);
+    if (options.config === undefined) await createBalancer(daemon.web);
     await waitSteady(daemon.web, 20_000);
     const node: NodeUnderTest = {
       lab,
@@ -51,9 +56,18 @@ export async function startNode(name: string, options: Partial<DaemonOptions> = 
     };
     await eventually("every member's health is known", 20_000, async () => {
       const members = (await node.api<readonly HealthView[]>("/v1/health")).flatMap((p) => p.members);
-      return members.some((m) => m.state === "unknown") ? undefined : true;
+      return members.length === 0 || members.some((m) => m.state === "unknown") ? undefined : true;
     });
     await waitSteady(daemon.web, 20_000);
+    if (options.config === undefined) {
+      // The switch may have been steady before the load balancer was there, and members come one by one.
+      await eventually("every member serves", 20_000, async () => {
+        const members = (await node.api<readonly HealthView[]>("/v1/health")).flatMap((p) => p.members);
+        const plans = await node.api<readonly PlanView[]>("/v1/plan");
+        const done = plans.every((p) => p.error === null && p.operations.length === 0);
+        return done && members.every((m) => m.state === "up") ? true : undefined;
+      });
+    }
     return node;
   } catch (e) {
     keepArtefacts(lab);

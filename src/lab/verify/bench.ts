@@ -46,8 +46,8 @@ export interface Bench {
   /** Waits until the switch sends connections to exactly these members. */
   untilServing(hosts: readonly HostName[]): Promise<Took | undefined>;
   pause(ms: number): Promise<void>;
-  /** The controller's HTTP API. */
-  api<T>(path: string, method?: "GET" | "POST"): Promise<T>;
+  /** The controller's HTTP API. A body is sent as JSON. */
+  api<T>(path: string, method?: "GET" | "POST" | "PUT" | "DELETE", body?: unknown): Promise<T>;
 }
 
 export interface Group {
@@ -110,13 +110,15 @@ export function makeBench(
       });
     },
     pause: (ms) => sleep(patience(ms)),
-    api: async (path, method = "GET") => {
+    api: async (path, method = "GET", body) => {
       const response = await fetch(new URL(path, currentDaemon(lab).web), {
         method,
+        ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(patience(10_000)),
       });
       if (!response.ok) throw new LabError(`${path}: ${response.status} ${await response.text()}`);
-      return (await response.json()) as never;
+      const text = await response.text();
+      return (text === "" ? undefined : JSON.parse(text)) as never;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { formatIpv4, formatMac } from "../../../openflow/packet/address.ts";
 import { loadTopology } from "../../config/topology.ts";
+import { monitor } from "../balancer.ts";
 import { LabError } from "../shell.ts";
 import { backendPort, type HostName, type HostSpec, seedHosts, virtualServices } from "../topology.ts";
 
@@ -27,7 +28,7 @@ export interface MemberFacts {
   readonly segment: SegmentFacts;
 }
 
-/** What the lab is meant to be: from its topology file and its plan of hosts, nothing of it from the controller. */
+/** What the lab is meant to be: from its topology file, its plan of hosts and its load balancer, nothing of it from the controller. */
 export interface Facts {
   readonly pub: SegmentFacts;
   readonly p2: SegmentFacts;
@@ -48,8 +49,6 @@ const toldMs = 1000;
 export function readFacts(topologyFile: string): Facts {
   const loaded = loadTopology(topologyFile);
   if (!loaded.ok) throw new LabError(`${topologyFile} has errors`);
-  const monitor = loaded.topology.loadBalancers.flatMap((lb) => lb.pools).find((p) => p.healthMonitor)?.healthMonitor;
-  if (monitor === undefined) throw new LabError(`${topologyFile} has no pool with a health monitor`);
   const segments = loaded.topology.segments.map((segment): SegmentFacts => {
     const ports = segment.ports.map((port) => port.name);
     const hosts = seedHosts.filter((host) => ports.includes(host.port));
@@ -81,9 +80,9 @@ export function readFacts(topologyFile: string): Facts {
     })),
     vipPort: 80,
     memberPort: backendPort,
-    downMs: monitor.fall * monitor.intervalMs + monitor.timeoutMs + toldMs,
-    upMs: monitor.rise * monitor.intervalMs + monitor.timeoutMs + toldMs,
-    intervalMs: monitor.intervalMs,
+    downMs: (monitor.max_retries_down * monitor.delay + monitor.timeout) * 1000 + toldMs,
+    upMs: (monitor.max_retries * monitor.delay + monitor.timeout) * 1000 + toldMs,
+    intervalMs: monitor.delay * 1000,
   };
 }
 

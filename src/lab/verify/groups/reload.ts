@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { type Document, parseDocument } from "yaml";
 import type { PlanView, StatusView } from "../../../../controller/api/views.ts";
 import type { Bench, Group } from "../bench.ts";
 import { countPackets, type DumpedFlow, dumpFlows, flowText, isProgrammed } from "../dump.ts";
@@ -9,13 +8,14 @@ import { brokenKept, startLoad } from "../load.ts";
 import { distinct } from "../wire.ts";
 import { ping } from "./icmp.ts";
 
+const balancers = "/v2.0/lbaas/loadbalancers";
 const newVip = "192.168.5.22";
 const mention = new RegExp(`\\b${newVip.replaceAll(".", "\\.")}\\b|c0a80516`);
 
-/** The topology file changes under a running node. */
+/** Load balancers and the topology file change under a running node. */
 export const reload: Group = {
   name: "reload",
-  about: "a topology file that changes under a running node",
+  about: "load balancers and a topology file that change under a running node",
   async run(bench) {
     const { lab, facts } = bench;
     const file = bench.daemon().config;
@@ -23,11 +23,6 @@ export const reload: Group = {
     const load = (text: string) => {
       writeFileSync(file, text);
       bench.daemon().reload();
-    };
-    const edit = (change: (topology: Document) => void) => {
-      const topology = parseDocument(original);
-      change(topology);
-      load(topology.toString());
     };
     const mentions = async () => (await dumpFlows(lab)).filter((f) => mention.test(flowText(f))).length;
     bench.undo(() => bench.until(async () => (await mentions()) === 0));
@@ -40,10 +35,13 @@ export const reload: Group = {
     await bench.pause(300);
 
     const asker = hostSpec("client");
+    let remove = async () => {};
     const { wire } = await bench.watch(
       ["client"],
       async () => {
-        edit((topology) => topology.addIn(["load_balancers", 0, "vips"], { segment: "pub", ip: newVip }));
+        const path = await addBalancer(bench);
+        remove = () => removeBalancer(bench, path);
+        bench.undo(remove);
         const appeared = await bench.until(async () => (await mentions()) > 0);
         bench.within("a VIP that is added has flows", 3000, appeared);
         await bench.pause(1000);
@@ -70,7 +68,7 @@ export const reload: Group = {
     bench.same("it serves", "16 of 16", `${served.filter((a) => a.ok).length} of 16`);
     bench.same("no flow that was there is touched", "0 flows", `${await touchedSince(bench, before, at)} flows`);
 
-    load(original);
+    await remove();
     bench.within(
       "a VIP that is taken away has no flows",
       3000,
@@ -87,7 +85,7 @@ export const reload: Group = {
     const still = silence.wire("client").filter((f) => f.arpOp === 2 && f.arpSpa === newVip).length;
     bench.same("and answers no ARP", "0 answers", `${still} answers`);
 
-    await checkListenerOff(bench, edit, () => load(original));
+    await checkListenerOff(bench);
     await checkFault(bench, original, load);
     const report = await traffic.finish();
     bench.same("no request failed through all of this", "0 failed", `${report.failures.length} failed`);
@@ -111,19 +109,44 @@ export const reload: Group = {
   },
 };
 
+/** Makes a second load balancer with the same members, in one request. @returns its path. */
+async function addBalancer({ api, facts }: Bench): Promise<string> {
+  const members = facts.members.map(({ host, ip }) => ({
+    name: host,
+    address: ip,
+    protocol_port: facts.memberPort,
+  }));
+  const pool = { name: "second", protocol: "TCP", lb_algorithm: "ROUND_ROBIN", members };
+  const { loadbalancer } = await api<{ loadbalancer: { id: string } }>(balancers, "POST", {
+    loadbalancer: {
+      name: "second",
+      vip_subnet_id: "pub",
+      vip_address: newVip,
+      listeners: [{ protocol: "TCP", protocol_port: facts.vipPort, default_pool: pool }],
+    },
+  });
+  return `${balancers}/${loadbalancer.id}`;
+}
+
+/** Deletes a load balancer with all that is in it; nothing happens when it is gone. */
+async function removeBalancer({ api }: Bench, path: string): Promise<void> {
+  const { loadbalancers } = await api<{ loadbalancers: readonly { id: string }[] }>(balancers);
+  if (loadbalancers.some(({ id }) => path.endsWith(id))) await api(`${path}?cascade=true`, "DELETE");
+}
+
 /** The listener serves two of three VIPs: the third one's clients are dropped and counted, the others feel nothing. */
-async function checkListenerOff(
-  bench: Bench,
-  edit: (change: (topology: Document) => void) => void,
-  restore: () => void,
-): Promise<void> {
+async function checkListenerOff(bench: Bench): Promise<void> {
   const { lab, facts } = bench;
+  const { listeners } = await bench.api<{ listeners: readonly { id: string }[] }>("/v2.0/lbaas/listeners");
+  const serve = (vips: readonly string[] | null) =>
+    bench.api(`/v2.0/lbaas/listeners/${listeners[0]?.id}`, "PUT", { listener: { vips } });
+  bench.undo(() => serve(null));
   const { p3 } = facts;
   const listens = async () =>
     (await dumpFlows(lab, "table=1")).some(
       (f) => [130, 140].includes(f.priority) && f.match.includes(`nw_dst=${p3.vip},`),
     );
-  edit((topology) => topology.setIn(["load_balancers", 0, "listeners", 0, "vips"], [facts.pub.vip, facts.p2.vip]));
+  await serve([facts.pub.vip, facts.p2.vip]);
   bench.within("a listener is off for one VIP", 3000, await bench.until(async () => !(await listens())));
   const drops = () => countPackets(lab, "table=1", (f) => f.priority === 125 && f.match.includes(`nw_dst=${p3.vip}`));
   const before = await drops();
@@ -137,7 +160,7 @@ async function checkListenerOff(
   bench.same("the segment is as connected as before", "be2", direct?.backend ?? "");
   const others = await lab.curl("cli2", `http://${facts.p2.vip}/`, 8);
   bench.same("the other VIPs serve on", "8 of 8", `${others.filter((a) => a.ok).length} of 8`);
-  restore();
+  await serve(null);
   bench.within("the listener is on again", 3000, await bench.until(listens));
   const again = await lab.curl("cli3", `http://${p3.vip}/`, 8);
   bench.same("and serves", "8 of 8", `${again.filter((a) => a.ok).length} of 8`);
