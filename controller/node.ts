@@ -9,7 +9,7 @@ import { compile } from "../pipeline/compile.ts";
 import { isLearned, isOurs, learnedBit, ownerCookie } from "../pipeline/cookies.ts";
 import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
 import { flowKey } from "../pipeline/identity.ts";
-import { deadEndpoints, endpointsOf, leavers } from "../pipeline/leavers.ts";
+import { leaving, leavingFlows, type Places, placesOf } from "../pipeline/leavers.ts";
 import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
 import type { Program } from "../pipeline/program.ts";
@@ -74,8 +74,8 @@ export class NodeController {
   #programKeys: ReadonlySet<string> = new Set();
   #lastSeen: readonly ObservedFlow[] = [];
   #stale: StaleConnections;
-  /** Members that were down or disabled when the switch was last up to date. */
-  #dead: ReadonlySet<string> = new Set();
+  /** Who had connections when the switch was last up to date. */
+  #places: Places | undefined;
   #role: RoleName = "equal";
   #retakeAt = 0;
   #errors = new RateLimitedLog();
@@ -327,14 +327,16 @@ export class NodeController {
     const { desired } = this.#generation;
     const wanted = this.desired();
     const program = compile(wanted);
-    const dead = deadEndpoints(wanted);
+    const places = placesOf(wanted);
     this.#program = program;
     this.#programKeys = new Set(program.flows.map((f) => f.key));
     this.#deps.metrics.flows.set({ node: this.node.name }, program.flows.length);
     const plan = diff(program, observed);
     const forgetLeavers = (): void => {
-      this.#stale.forget(session, leavers(endpointsOf(observed.flows), endpointsOf(program.flows), this.#dead, dead));
-      this.#dead = dead;
+      const gone =
+        this.#places === undefined ? leavingFlows(observed.flows, program.flows) : leaving(this.#places, places);
+      this.#stale.forget(session, gone);
+      this.#places = places;
     };
     if (isEmptyPlan(plan)) {
       forgetLeavers();

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import type { CtTupleProperty } from "../openflow/messages/extension.ts";
 import { formatIpv4 } from "../openflow/packet/address.ts";
-import type { Endpoint, Leavers } from "../pipeline/leavers.ts";
+import type { Endpoint, Leaving } from "../pipeline/leavers.ts";
 import { CT_ZONE } from "../pipeline/registers.ts";
-import type { Session } from "./session/session.ts";
+import type { Outgoing, Session } from "./session/session.ts";
 
-const ANY_PROTOCOL = 0;
-const UDP = 17;
+/** IANA's protocol numbers; 0 is any. */
+const PROTOCOLS = { tcp: 6, udp: 17 } as const;
 /**
  * When entries are flushed, ms, and how often each time. Open vSwitch 3.1 skips about half of what matches in one pass. And until
  * its revalidators have seen the new flows, cached ones go on making entries for the member that left.
@@ -25,6 +25,29 @@ function mapped(ip: number): Buffer {
   return bytes;
 }
 
+const tuple = (end: Endpoint, side: "src" | "dst"): readonly CtTupleProperty[] => [
+  { kind: side, address: mapped(end.ip) },
+  { kind: side === "src" ? "src_port" : "dst_port", port: end.port },
+];
+
+/** The message for what is leaving; what members answer comes from where they serve. */
+function flushOf({ protocol, called, member }: Leaving): Outgoing {
+  return {
+    type: "nxt_ct_flush",
+    ipProto: protocol === undefined ? 0 : PROTOCOLS[protocol],
+    properties: [
+      ...(called === undefined ? [] : [{ kind: "orig" as const, tuple: tuple(called, "dst") }]),
+      ...(member === undefined ? [] : [{ kind: "reply" as const, tuple: tuple(member, "src") }]),
+      { kind: "zone", zoneId: CT_ZONE },
+    ],
+  };
+}
+
+const nameOf = ({ called, member }: Leaving): string => {
+  const end = member ?? called;
+  return `forgetting connections of ${end === undefined ? "all" : `${formatIpv4(end.ip)}:${end.port}`}`;
+};
+
 /**
  * Takes entries of members that left out of the switch's connection table (NXT_CT_FLUSH), so that clients which come again from
  * the same port, or never stop, reach a member that serves. Switches that do not know the message keep them until they time out.
@@ -33,24 +56,16 @@ export class StaleConnections {
   #log: Logger;
   #unsupportedBy = new WeakSet<Session>();
   #timers = new Set<NodeJS.Timeout>();
-  /** Members whose entries were flushed since the start. */
-  flushed = 0;
-
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  forget(session: Session, { entirely, udpOnly }: Leavers): void {
-    const jobs = [
-      ...entirely.map((endpoint) => ({ endpoint, protocol: ANY_PROTOCOL })),
-      ...udpOnly.map((endpoint) => ({ endpoint, protocol: UDP })),
-    ];
-    if (jobs.length === 0 || this.#unsupportedBy.has(session)) return;
-    this.flushed += jobs.length;
+  forget(session: Session, leaving: readonly Leaving[]): void {
+    if (leaving.length === 0 || this.#unsupportedBy.has(session)) return;
     for (const { at, times } of TURNS) {
       const turn = (): void => {
         if (session.state !== "ready" || this.#unsupportedBy.has(session)) return;
-        for (const { endpoint, protocol } of jobs) this.#flush(session, endpoint, protocol, times);
+        for (const what of leaving) this.#flush(session, what, times);
       };
       if (at === 0) turn();
       else {
@@ -68,13 +83,8 @@ export class StaleConnections {
     this.#timers.clear();
   }
 
-  #flush(session: Session, { ip, port }: Endpoint, ipProto: number, times: number): void {
-    // What members answer comes from where they serve.
-    const tuple: readonly CtTupleProperty[] = [
-      { kind: "src", address: mapped(ip) },
-      { kind: "src_port", port },
-    ];
-    const what = `forgetting connections of member ${formatIpv4(ip)}:${port}`;
+  #flush(session: Session, leaving: Leaving, times: number): void {
+    const message = flushOf(leaving);
     const sent = new Set<number>();
     const stopWatching = session.watchErrors((error) => {
       if (!sent.has(error.xid)) return false;
@@ -84,13 +94,7 @@ export class StaleConnections {
       }
       return true;
     });
-    for (let i = 0; i < times; i++) {
-      const properties = [
-        { kind: "reply", tuple },
-        { kind: "zone", zoneId: CT_ZONE },
-      ] as const;
-      sent.add(session.send({ type: "nxt_ct_flush", ipProto, properties }, what));
-    }
+    for (let i = 0; i < times; i++) sent.add(session.send(message, nameOf(leaving)));
     session.barrier().then(stopWatching, stopWatching);
   }
 }

@@ -1,5 +1,5 @@
 // Clients that come again from ports they had before, for tests:
-//   node same-ports.mjs tcp IP PORT FIRST COUNT   connects from each of COUNT ports in turn, over and over
+//   node same-ports.mjs tcp IP PORT FIRST COUNT   connects from each of COUNT ports in turn, over and over, up to 8 at a time
 //   node same-ports.mjs udp IP PORT SOURCE MS     a datagram every MS milliseconds from one port
 // Prints "started", and on SIGTERM one line of JSON: {"sent":…,"failures":["…"],"answers":[[ms since the start,"be1"],…]}
 import { createSocket } from "node:dgram";
@@ -46,10 +46,14 @@ process.on("SIGTERM", () => {
 });
 console.log("started");
 if (kind === "tcp") {
-  for (let i = 0; !stopping; i++) {
-    await once(Number(first) + (i % Number(last)));
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+  let next = 0;
+  const lane = async () => {
+    while (!stopping) {
+      await once(Number(first) + (next++ % Number(last)));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(8, Number(last)) }, lane));
   report();
 } else {
   const socket = createSocket("udp4");
