@@ -5,7 +5,7 @@
 import type { Action } from "../openflow/action-values.ts";
 import { services } from "./addresses.ts";
 import { parseCookie } from "./cookies.ts";
-import { eligibility, healthOf, servingMembers } from "./eligibility.ts";
+import { healthOf, servingMembers } from "./eligibility.ts";
 import type { FlowSpec } from "./flow.ts";
 import type { DesiredState, Ipv4, Protocol } from "./model.ts";
 
@@ -45,12 +45,9 @@ export const placesOf = (s: DesiredState): Places => {
     if (!up || pool === undefined) continue;
     const serving = new Set(servingMembers(pool, s.health));
     const members = pool.members.map((m) => {
-      const state = eligibility(m, healthOf(pool, m, s.health));
-      const standing: Standing = serving.has(m)
-        ? "serving"
-        : state === "down" || state === "disabled"
-          ? "dead"
-          : "kept";
+      // A draining member that dies does not finish what it has.
+      const isDead = !m.adminUp || healthOf(pool, m, s.health) === "down";
+      const standing: Standing = serving.has(m) ? "serving" : isDead ? "dead" : "kept";
       const endpoint = { ip: m.ip, port: m.port };
       return [textOf(endpoint), { endpoint, standing }] as const;
     });
