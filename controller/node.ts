@@ -9,6 +9,7 @@ import { compile } from "../pipeline/compile.ts";
 import { isLearned, isOurs, learnedBit, ownerCookie } from "../pipeline/cookies.ts";
 import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
 import { flowKey } from "../pipeline/identity.ts";
+import { leaving, leavingFlows, type Places, placesOf } from "../pipeline/leavers.ts";
 import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
 import type { Program } from "../pipeline/program.ts";
@@ -30,6 +31,7 @@ import { dumpFlows, type ObservedFlow, observe } from "./reconcile/observe.ts";
 import { RETAKE_MS, type RoleName, roleName, takePrimary } from "./role.ts";
 import type { SwitchError } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
+import { StaleConnections } from "./stale-connections.ts";
 
 /** What a switch answers a secondary controller that writes. */
 const IS_SECONDARY = "OFPBRC_IS_SECONDARY";
@@ -71,6 +73,9 @@ export class NodeController {
   #program: Program | undefined;
   #programKeys: ReadonlySet<string> = new Set();
   #lastSeen: readonly ObservedFlow[] = [];
+  #stale: StaleConnections;
+  /** Who had connections when the switch was last up to date. */
+  #places: Places | undefined;
   #role: RoleName = "equal";
   #retakeAt = 0;
   #errors = new RateLimitedLog();
@@ -88,6 +93,7 @@ export class NodeController {
     this.node = node;
     this.#topology = topology;
     this.#deps = { ...deps, log: deps.log.child({ node: node.name }) };
+    this.#stale = new StaleConnections(this.#deps.log);
     this.#events = new NodeEvents(node.name, deps.publish);
     this.#announcer = new Announcer((segment, frame) => this.#flood(segment, frame, "gratuitous ARP"));
     this.resolver = new NeighbourResolver({
@@ -247,6 +253,7 @@ export class NodeController {
   stop(): void {
     this.#loop.stop();
     this.#announcer.stop();
+    this.#stale.stop();
     this.resolver.stop();
     this.checker.stop();
     this.#deps.metrics.neighbourStates.delete(this.node.name);
@@ -318,12 +325,21 @@ export class NodeController {
       this.#adopted = true;
     }
     const { desired } = this.#generation;
-    const program = compile(this.desired());
+    const wanted = this.desired();
+    const program = compile(wanted);
+    const places = placesOf(wanted);
     this.#program = program;
     this.#programKeys = new Set(program.flows.map((f) => f.key));
     this.#deps.metrics.flows.set({ node: this.node.name }, program.flows.length);
     const plan = diff(program, observed);
+    const forgetLeavers = (): void => {
+      const gone =
+        this.#places === undefined ? leavingFlows(observed.flows, program.flows) : leaving(this.#places, places);
+      this.#stale.forget(session, gone);
+      this.#places = places;
+    };
     if (isEmptyPlan(plan)) {
+      forgetLeavers();
       this.#generation.applied = desired;
       return { kind: "steady", changes: 0 };
     }
@@ -339,6 +355,7 @@ export class NodeController {
       return result;
     }
     this.#generation.applied = desired;
+    forgetLeavers();
     this.#events.reconciled(changes, reasons, isDrift);
     if (isDrift) {
       this.#driftRepaired += changes;
