@@ -142,7 +142,7 @@ export async function requireFreePort(hostPort: string): Promise<void> {
   const { host, port } = parseHostPort(hostPort);
   let problem = await listenProblem(host, port);
   // The sockets of a process that was just killed live on until its last thread has ended.
-  for (let tries = 0; problem === "EADDRINUSE" && tries < patience(20); tries++) {
+  for (let tries = 0; problem === "EADDRINUSE" && tries < 20; tries++) {
     await sleep(patience(50));
     problem = await listenProblem(host, port);
   }
