@@ -136,7 +136,7 @@ function ownTopology(lab: Lab): string {
 /** Waits until every switch that the controller knows is programmed. @throws LabError when it takes longer than `ms`. */
 export async function waitSteady(web: string, ms: number): Promise<void> {
   let seen = "no answer";
-  for (const deadline = Date.now() + patience(ms); Date.now() < deadline; await sleep(50)) {
+  for (const deadline = Date.now() + patience(ms); Date.now() < deadline; await sleep(patience(50))) {
     const status = await fetchJson(new URL("v1/status", web));
     const states = nodeStates(status);
     if (states.length > 0 && states.every((state) => state === "steady")) return;
@@ -150,8 +150,8 @@ export async function requireFreePort(hostPort: string): Promise<void> {
   const { host, port } = parseHostPort(hostPort);
   let problem = await listenProblem(host, port);
   // The sockets of a process that was just killed live on until its last thread has ended.
-  for (let tries = 0; problem === "EADDRINUSE" && tries < patience(20); tries++) {
-    await sleep(50);
+  for (let tries = 0; problem === "EADDRINUSE" && tries < 20; tries++) {
+    await sleep(patience(50));
     problem = await listenProblem(host, port);
   }
   if (problem === undefined) return;
@@ -188,7 +188,7 @@ function listenProblem(host: string, port: number): Promise<string | undefined> 
 }
 
 async function waitHealthy(web: string, ref: ProcessRef, log: string): Promise<void> {
-  for (const deadline = Date.now() + patience(60_000); Date.now() < deadline; await sleep(50)) {
+  for (const deadline = Date.now() + patience(60_000); Date.now() < deadline; await sleep(patience(50))) {
     if (!isAlive(ref)) throw new LabError(`the controller ended at once:\n${lastLines(log)}`);
     const healthy = await fetch(new URL("healthz", web), { signal: AbortSignal.timeout(patience(2000)) }).then(
       (response) => response.ok,

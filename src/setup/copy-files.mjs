@@ -1,4 +1,4 @@
-// Completes dist/ after the compiler: copies what the programs read at run time and tsc does not make.
+// node copy-files.mjs [FOLDER]: completes dist/, or FOLDER, after the compiler: copies what the programs read at run time and tsc does not make.
 // dist/ with node_modules beside or above it then runs anywhere: node dist/src/lbctl.js serve --config ...
 
 import { cpSync, statSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const repository = fileURLToPath(new URL("../../", import.meta.url));
-const dist = join(repository, "dist");
+const dist = process.argv[2] ?? join(repository, "dist");
 
 for (const folder of ["src", "test", "fixtures"]) {
   cpSync(join(repository, folder), join(dist, folder), {

@@ -1,13 +1,15 @@
-// Makes sure that what a command needs is installed: node ensure.mjs [lab|test]
+// Makes sure that what a command needs is installed: node ensure.mjs [lab|test|kernel]
 //
 // Without an argument: Node's version and the npm packages. With `lab` or `test`: also the Debian packages of the
-// private Open vSwitch and of its hosts. Plain JavaScript without imports from elsewhere, since it runs before
+// private Open vSwitch and of its hosts; with `test` those of the tests, a browser among them; with `kernel` the virtual machine's
+// and its kernel. Plain JavaScript without imports from packages, since it runs before
 // anything is installed; does nothing, quickly, when all is there.
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ensureKernel } from "./kernel.mjs";
 
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 const purpose = process.argv[2];
@@ -23,10 +25,23 @@ const labPackages = {
   curl: ["curl"],
   procps: ["ps"],
 };
-const testPackages = {
-  tshark: ["tshark"],
-  "python3-openstackclient": ["openstack"],
-  "python3-octaviaclient": ["/usr/lib/python3/dist-packages/octaviaclient/osc/plugin.py"],
+/** What a purpose needs besides. */
+const furtherPackages = {
+  lab: {},
+  test: {
+    tshark: ["tshark"],
+    openssl: ["openssl"],
+    chromium: ["chromium"],
+    prometheus: ["promtool"],
+    "python3-openstackclient": ["openstack"],
+    "python3-octaviaclient": ["/usr/lib/python3/dist-packages/octaviaclient/osc/plugin.py"],
+  },
+  kernel: {
+    "qemu-system-x86": ["qemu-system-x86_64"],
+    "busybox-static": ["busybox"],
+    kmod: ["depmod", "modprobe"],
+    "util-linux": ["setpriv"],
+  },
 };
 
 /**
@@ -54,10 +69,17 @@ fi
 
 requireNode(20, 19);
 ensureNpmPackages();
-if (purpose === "lab" || purpose === "test") {
-  ensureDebianPackages(purpose === "test" ? { ...labPackages, ...testPackages } : labPackages);
+if (purpose === "lab" || purpose === "test" || purpose === "kernel") {
+  ensureDebianPackages({ ...labPackages, ...furtherPackages[purpose] });
 } else if (purpose !== undefined) {
-  fail(`unknown purpose "${purpose}": lab, test, or nothing`);
+  fail(`unknown purpose "${purpose}": lab, test, kernel, or nothing`);
+}
+if (purpose === "kernel") {
+  try {
+    ensureKernel();
+  } catch (error) {
+    fail(`no kernel for the virtual machine: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /** @param {number} major @param {number} minor */

@@ -160,6 +160,6 @@ export async function eventually<T>(what: string, ms: number, check: () => Promi
     const value = await check();
     if (value !== undefined) return value;
     if (Date.now() > deadline) throw new Error(`not within ${patience(ms)} ms: ${what}`);
-    await sleep(50);
+    await sleep(patience(50));
   }
 }

@@ -56,7 +56,7 @@ export interface Group {
   run(bench: Bench): Promise<void>;
 }
 
-/** Pause between two looks; more of them would take the time of what they wait for. */
+/** Pause between two looks (see patience.ts); more of them would take the time of what they wait for. */
 const pollMs = 80;
 
 export function makeBench(
@@ -74,7 +74,7 @@ export function makeBench(
       if (await holds()) return { falseAt, trueAt: performance.now() - begin };
       falseAt = lookedAt;
       if (lookedAt > patience(30_000)) return undefined;
-      await sleep(pollMs);
+      await sleep(patience(pollMs));
     }
   };
   return {

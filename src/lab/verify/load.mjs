@@ -1,10 +1,12 @@
 // Requests without end, as clients of a service make them: node load.mjs URL NEW-PER-SECOND KEPT-CONNECTIONS
 //
 // New requests have a connection each; every kept connection carries a request each 100 ms and is never opened again.
+// A slow machine (OFLB_SLOW, see ../patience.ts) gets fewer, so that they are the same burden for it.
 // Ends on SIGTERM, or after five minutes, with one line of JSON:
 // {"sent":…,"failures":[{"at":ms,"error":"…"}],"backends":{"be1":…},"kept":[{"backends":["be1"],"answers":…,"error":"…"|null,"lastAt":ms}]}
 import http from "node:http";
 
+const slowness = Math.max(1, Number(process.env["OFLB_SLOW"]) || 1);
 const [url, rateText = "0", keptText = "0"] = process.argv.slice(2);
 const failures = [];
 const backends = {};
@@ -20,7 +22,7 @@ function ask(agent, done) {
     over = true;
     done(error, name);
   };
-  const request = http.get(url, { agent, timeout: 5000 }, (response) => {
+  const request = http.get(url, { agent, timeout: 5000 * slowness }, (response) => {
     let body = "";
     response.on("data", (chunk) => {
       body += chunk;
@@ -32,7 +34,7 @@ function ask(agent, done) {
     });
     response.on("error", (e) => finish(e.message));
   });
-  request.on("timeout", () => request.destroy(new Error("no answer within 5 s")));
+  request.on("timeout", () => request.destroy(new Error(`no answer within ${5 * slowness} s`)));
   request.on("error", (e) => finish(e.message));
 }
 
@@ -65,7 +67,7 @@ const kept = Array.from({ length: Number(keptText) }, () => {
         connection.answers++;
         connection.lastAt = Date.now();
         if (!connection.backends.includes(name)) connection.backends.push(name);
-        setTimeout(next, 100);
+        setTimeout(next, 100 * slowness);
       }
     });
   };
@@ -84,8 +86,8 @@ function stop() {
   if (open === 0) report();
 }
 
-const rate = Number(rateText);
+const rate = Number(rateText) / slowness;
 const timer = setInterval(once, rate > 0 ? 1000 / rate : 2 ** 30);
-setTimeout(stop, 300_000);
+setTimeout(stop, 300_000 * slowness);
 process.on("SIGTERM", stop);
 process.stdout.write("started\n");

@@ -32,7 +32,10 @@ export interface Load {
   finish(): Promise<LoadReport>;
 }
 
-/** Starts requests from a host: so many new connections a second, and connections that are kept. */
+/**
+ * Starts requests from a host: so many new connections a second, and connections that are kept. Fewer on a slow machine,
+ * as many as are the same burden for it (see patience.ts).
+ */
 export async function startLoad(
   lab: Lab,
   host: HostName,

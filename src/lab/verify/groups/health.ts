@@ -2,14 +2,14 @@ import type { HealthView } from "../../../../controller/api/views.ts";
 import { parseEthernet } from "../../../../openflow/packet/ethernet.ts";
 import { parseIpv4 } from "../../../../openflow/packet/ipv4.ts";
 import { parseTcp } from "../../../../openflow/packet/tcp.ts";
-import { patience } from "../../patience.ts";
+import { patience, slowness } from "../../patience.ts";
 import type { Bench, Group } from "../bench.ts";
 import { countSlots, movedSlots, readSlots } from "../dump.ts";
 import type { MemberFacts } from "../facts.ts";
 import { type LoadReport, startLoad } from "../load.ts";
 import { distinct, type Seen, tcp } from "../wire.ts";
 
-/** New connections a second from each of two clients. */
+/** New connections a second from each of two clients, on an ordinary machine. */
 const rate = 30;
 
 /** Probes as they are on the wire, and what follows from their failing. */
@@ -135,10 +135,12 @@ function checkLosses(
   outAt: number,
 ): void {
   const window = (outAt - killedAt) / 1000;
-  const outside = report.failures.filter(({ at }) => at > outAt + 200 || at < killedAt - 500).length;
+  const outside = report.failures.filter(
+    ({ at }) => at > outAt + patience(200) || at < killedAt - patience(500),
+  ).length;
   same(`requests of ${client} fail in that time only`, "0 before or after", `${outside} before or after`);
   // A quarter of all, give or take: connections are spread by chance.
-  const most = Math.ceil((rate * window) / 2);
+  const most = Math.ceil(((rate / slowness) * window) / 2);
   const failed = report.failures.length;
   check(
     `and no more of ${client}'s than the dead member's share`,

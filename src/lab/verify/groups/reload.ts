@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { PlanView, StatusView } from "../../../../controller/api/views.ts";
+import { patience } from "../../patience.ts";
 import type { Bench, Group } from "../bench.ts";
 import { countPackets, type DumpedFlow, dumpFlows, flowText, isProgrammed } from "../dump.ts";
 import { addressOf, hostSpec } from "../facts.ts";
@@ -214,7 +215,7 @@ export async function touchedSince(
   const known = new Set(before.filter(concerns).map(flowText));
   const now = await programmed(bench);
   const seconds = (performance.now() - at) / 1000;
-  return now.filter((f) => known.has(flowText(f)) && f.seconds < seconds - 0.5).length;
+  return now.filter((f) => known.has(flowText(f)) && f.seconds < seconds - patience(0.5)).length;
 }
 
 /** What the listener of p3's VIP owns comes and goes here; all else is to stay. */
