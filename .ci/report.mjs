@@ -15,19 +15,25 @@ function readReport() {
 
 const files = readReport();
 const tests = files.flatMap(({ name, assertionResults }) =>
-  assertionResults.map((result) => ({ ...result, onOvs: name.includes("/test/ovs/") })),
+  assertionResults.map((result) => ({
+    ...result,
+    onOvs: name.includes("/test/ovs/"),
+    inBrowser: name.includes("/test/web/"),
+  })),
 );
 /** @param {string} wanted */
 const count = (wanted) => tests.filter((test) => test.status === wanted).length;
 const passed = count("passed");
 const failed = count("failed");
 const onOvs = tests.filter((test) => test.onOvs);
-const notRun = onOvs.filter((test) => test.status !== "passed" && test.status !== "failed");
+const inBrowser = tests.filter((test) => test.inBrowser);
+const notRun = [...onOvs, ...inBrowser].filter((test) => test.status !== "passed" && test.status !== "failed");
 
 const problems = [
   ...(status === "0" ? [] : [`npm test ended with status ${status}`]),
   ...(files.length === 0 ? ["there is no test report: something before the tests failed"] : []),
   ...(onOvs.length === 0 ? ["no test ran on a real Open vSwitch"] : []),
+  ...(inBrowser.length === 0 ? ["no test ran in a real browser"] : []),
   ...notRun.map((test) => `skipped, which CI does not allow: ${test.fullName}`),
 ];
 for (const problem of problems) console.log(`FAILURE: ${problem}`);

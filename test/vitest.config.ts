@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 const root = new URL("..", import.meta.url).pathname;
 
 /**
- * Three projects: `unit` needs nothing but Node; `ovs` needs root and Open vSwitch, starts its own private
+ * Four projects: `unit` needs nothing but Node; `web` needs Debian's chromium; `ovs` needs root and Open vSwitch, starts its own private
  * switch and therefore runs one file at a time; `octavia` needs the real Octavia and its client.
  */
 export default defineConfig({
@@ -24,6 +24,15 @@ export default defineConfig({
           name: "ovs",
           include: ["test/ovs/**/*.test.ts"],
           fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "web",
+          include: ["test/web/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -1,7 +1,7 @@
 // Makes sure that what a command needs is installed: node ensure.mjs [lab|test]
 //
 // Without an argument: Node's version and the npm packages. With `lab` or `test`: also the Debian packages of the
-// private Open vSwitch and of its hosts. Plain JavaScript without imports from elsewhere, since it runs before
+// private Open vSwitch and of its hosts; with `test` those of the tests, a browser among them. Plain JavaScript without imports from elsewhere, since it runs before
 // anything is installed; does nothing, quickly, when all is there.
 
 import { spawnSync } from "node:child_process";
@@ -23,7 +23,7 @@ const labPackages = {
   curl: ["curl"],
   procps: ["ps"],
 };
-const testPackages = { tshark: ["tshark"] };
+const testPackages = { tshark: ["tshark"], chromium: ["chromium"] };
 
 /**
  * Only Open vSwitch's programs are wanted. Its package would start a service for the whole host: policy-rc.d(8) forbids
