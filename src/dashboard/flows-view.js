@@ -53,7 +53,8 @@ export class FlowsView {
       const text = `${f.text} ${f.why} ${f.feature} ${f.object} ${f.cookie}`.toLowerCase();
       return words.every((w) => text.includes(w));
     });
-    say($("flow-count"), `${count(found.length, "flow")} of ${this.#flows.length}`);
+    const all = this.#flows.length;
+    say($("flow-count"), count(found.length, "flow") + (found.length < all ? ` of ${all}` : ""));
     /** @type {Map<string, Flow[]>} */
     const groups = new Map();
     for (const f of found) {
@@ -61,6 +62,11 @@ export class FlowsView {
       groups.set(key, [...(groups.get(key) ?? []), f]);
     }
     const nodes = new Set(this.#flows.map((f) => f.node)).size;
+    if (found.length === 0) {
+      const why = all === 0 ? "The switch has no flows, or none is connected." : "No flow has all these words.";
+      $("flow-list").replaceChildren(h("p", { class: "panel empty" }, why));
+      return;
+    }
     $("flow-list").replaceChildren(...[...groups].map(([key, flows]) => this.#group(key, flows, words, nodes > 1)));
   }
 
