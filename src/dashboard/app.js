@@ -88,6 +88,21 @@ function refused(text) {
   $("refused").hidden = false;
 }
 
+let healthAsked = 0;
+let healthKnown = 0;
+
+/** Asks for the members' health alone, which waits for nothing; an answer that was overtaken is not shown. */
+async function refreshHealth() {
+  const number = ++healthAsked;
+  /** @type {readonly HealthView[]} */
+  const health = await api("v1/health");
+  if (number < healthKnown) return;
+  healthKnown = number;
+  known.health = health;
+  pools.show(known.health, known.slots);
+  showTopology();
+}
+
 let asking = false;
 let again = false;
 
@@ -102,13 +117,13 @@ async function refresh() {
   try {
     // First by itself: where a token is needed, one refusal is enough.
     known.status = await api("v1/status");
-    const [segments, ports, neighbours, health] = await Promise.all([
+    const [segments, ports, neighbours] = await Promise.all([
       api("v1/segments"),
       api("v1/ports"),
       api("v1/neighbours"),
-      api("v1/health"),
+      refreshHealth(),
     ]);
-    Object.assign(known, { segments, ports, neighbours, health });
+    Object.assign(known, { segments, ports, neighbours });
     show();
     // The switch is asked for its counters: what the daemon knows by itself does not wait for that.
     known.slots = await api("v1/slots");
@@ -261,8 +276,9 @@ function refreshSoon() {
   isRefreshDue = true;
   setTimeout(() => {
     isRefreshDue = false;
+    if (!isLocked) refreshHealth().catch(problem);
     void refresh();
-  }, 60);
+  }, 20);
 }
 
 /** @param {import("../../controller/api/views.ts").EventView} event */

@@ -1,6 +1,6 @@
 // @ts-check
 /** Flows table by table, with what each is for. */
-import { $, h, say } from "./dom.js";
+import { $, breakable, h, say } from "./dom.js";
 import { count, short } from "./format.js";
 
 /** @typedef {import("../../controller/api/views.ts").FlowView} Flow */
@@ -141,9 +141,12 @@ function marked(text, words) {
       if (start >= 0 && (best === undefined || start < best.start)) best = { start, length: w.length };
     }
     if (best === undefined) break;
-    parts.push(text.slice(at, best.start), h("mark", {}, text.slice(best.start, best.start + best.length)));
+    parts.push(
+      ...breakable(text.slice(at, best.start)),
+      h("mark", {}, text.slice(best.start, best.start + best.length)),
+    );
     at = best.start + best.length;
   }
-  parts.push(text.slice(at));
+  parts.push(...breakable(text.slice(at)));
   return parts;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /** A packet's way through the tables. */
-import { $, h } from "./dom.js";
+import { $, breakable, h } from "./dom.js";
 
 /** @typedef {import("../../controller/api/trace-views.ts").TraceView} Trace */
 /** @typedef {import("../../controller/api/trace-views.ts").TraceStepView} Step */
@@ -79,7 +79,8 @@ function result(t) {
       h("dl", { class: "facts" }, ...fact("packet", t.packet), ...t.outputs.flatMap((o) => changes(o))),
       ...t.assumptions.map((a) => h("p", { class: "muted" }, a)),
       t.learned.length > 0 && h("p", {}, "The switch would learn:"),
-      t.learned.length > 0 && h("ul", { class: "plain-list" }, ...t.learned.map((l) => h("li", {}, h("code", {}, l)))),
+      t.learned.length > 0 &&
+        h("ul", { class: "plain-list" }, ...t.learned.map((l) => h("li", {}, h("code", {}, ...breakable(l))))),
       ...t.unknown.map((u) => h("p", { class: "problem" }, `not simulated: ${u}`)),
     ),
     ...t.passes.map((pass, i) =>
@@ -147,7 +148,7 @@ function step(x, before) {
       "div",
       { class: "step" },
       h("p", { class: "step-head" }, h("strong", {}, x.tableName), h("span", { class: "why" }, x.why)),
-      h("code", { class: "flow-text" }, x.flow ?? "no flow matches"),
+      h("code", { class: "flow-text" }, ...breakable(x.flow ?? "no flow matches")),
       ...x.notes.map((n) => h("p", { class: "muted" }, n)),
       registers.length > 0 && h("p", { class: "registers mono muted" }, `sets ${registers.join(", ")}`),
     ),
