@@ -71,7 +71,7 @@ describeWeb("the web page", () => {
     expect(await page.locator('.members tr[data-state="down"]').innerText()).toMatch(
       /be3[\s\S]*down[\s\S]*connection refused/,
     );
-    await page.waitForFunction(`document.querySelector(".ring").getAttribute("aria-label").includes("be3 0")`);
+    await page.waitForSelector('.ring[aria-label*="be3 0"]');
     expect(await page.locator(".topology .is-down").count()).toBe(2);
     expect(await page.locator("#recent .event").first().innerText()).toContain("member be3 is down");
   });
