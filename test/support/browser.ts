@@ -1,12 +1,12 @@
-import { accessSync, constants, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
+import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { describe } from "vitest";
 import { patience } from "../../src/lab/patience.ts";
 
 /** Debian's Chromium, or undefined where there is none. */
-export const chromiumPath = (process.env["PATH"] ?? "")
+const chromiumPath = (process.env["PATH"] ?? "")
   .split(":")
   .map((folder) => join(folder, "chromium"))
   .find((path) => {
@@ -28,7 +28,7 @@ export const launchBrowser = (): Promise<Browser> => {
   return chromium.launch({ executablePath: chromiumPath, args, timeout: patience(60_000) });
 };
 
-export const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
+const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
 /** The four combinations the page is looked at in. */
 export const LOOKS = (["desk", "phone"] as const).flatMap((size) =>
   (["light", "dark"] as const).map((scheme) => ({ size, scheme })),
@@ -54,7 +54,7 @@ export async function openPage(browser: Browser, url: string, look: Look = LOOKS
     locale: "en-GB",
     reducedMotion: "reduce",
   });
-  context.setDefaultTimeout(patience(10_000));
+  context.setDefaultTimeout(patience(20_000));
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("console", (message) => {
@@ -68,8 +68,6 @@ export async function openPage(browser: Browser, url: string, look: Look = LOOKS
   return { page, faults, close: () => context.close() };
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
 interface AxeResult {
   readonly violations: readonly {
     readonly id: string;
@@ -81,7 +79,7 @@ interface AxeResult {
 /** What axe-core calls serious or critical, a line for each place. */
 export async function seriousFaults(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which the page's policy does not bind.
-  await page.evaluate(`${axe};0`);
+  await page.evaluate(`${axe.source};0`);
   const { violations } = (await page.evaluate("axe.run()")) as AxeResult;
   return violations
     .filter((v) => v.impact === "serious" || v.impact === "critical")
