@@ -3,9 +3,9 @@ import { defineConfig } from "vitest/config";
 const root = new URL("..", import.meta.url).pathname;
 
 /**
- * Four projects: `unit` needs nothing but Node; `ovs` needs root and Open vSwitch, starts its own private
- * switch and therefore runs one file at a time; `client` drives the daemon with the real `openstack` client; `octavia` needs the
- * real Octavia.
+ * Five projects: `unit` needs nothing but Node; `ovs` needs root and Open vSwitch, starts its own private
+ * switch and therefore runs one file at a time; `client` drives the daemon with the real `openstack` client; `web` looks at the page
+ * in Debian's chromium; `octavia` needs the real Octavia.
  */
 export default defineConfig({
   root,
@@ -35,6 +35,15 @@ export default defineConfig({
           name: "client",
           include: ["test/client/**/*.test.ts"],
           testTimeout: 120_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "web",
+          include: ["test/web/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

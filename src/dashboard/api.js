@@ -13,10 +13,11 @@ export class ApiError extends Error {
 }
 
 /** @returns {Record<string, string>} */
-export function tokenHeader() {
-  const token = sessionStorage.getItem(KEY);
+export function tokenHeader(token = sessionStorage.getItem(KEY)) {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }
+
+export const hasToken = () => sessionStorage.getItem(KEY) !== null;
 
 /** @param {string} token */
 export const setToken = (token) => sessionStorage.setItem(KEY, token);
@@ -24,13 +25,13 @@ export const setToken = (token) => sessionStorage.setItem(KEY, token);
 /**
  * @template T
  * @param {string} path
- * @param {{method?: string, body?: unknown}} [options]
+ * @param {{method?: string, body?: unknown, token?: string}} [options] with another token than the one kept
  * @returns {Promise<T>}
  */
-export async function api(path, { method = "GET", body } = {}) {
+export async function api(path, { method = "GET", body, token } = {}) {
   const response = await fetch(path, {
     method,
-    headers: { ...tokenHeader(), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: { ...tokenHeader(token), ...(body === undefined ? {} : { "content-type": "application/json" }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(20_000),
   });

@@ -1,11 +1,11 @@
 // @ts-check
 /** The page: asks the daemon, follows its events, and hands what it knows to the views. */
-import { ApiError, api, setToken } from "./api.js";
+import { ApiError, api, hasToken, setToken } from "./api.js";
 import { askToken, confirm } from "./dialogs.js";
 import { $, h, say } from "./dom.js";
 import { EventList } from "./events-view.js";
 import { FlowsView } from "./flows-view.js";
-import { age, count } from "./format.js";
+import { age, clock, count } from "./format.js";
 import { follow } from "./live.js";
 import { chip, PoolsView, sampleTraffic } from "./pools-view.js";
 import { drawTopology } from "./topology-view.js";
@@ -39,22 +39,68 @@ const known = {
 const pools = new PoolsView($("pools"), (member, pool) => void changeService(member, pool));
 const flows = new FlowsView(() => api("v1/flows"));
 const trace = new TraceView((question) => api("v1/trace", { method: "POST", body: question }));
-const recent = new EventList($("recent"), 9);
+const recent = new EventList($("recent"), 20);
 const log = new EventList($("log"), 500);
 
-/** @param {unknown} error */
-async function problem(error) {
-  if (error instanceof ApiError && error.status === 401) {
-    const token = await askToken();
-    if (token === undefined) return;
-    setToken(token);
-    location.reload();
-    return;
+/** Until there is a token that the daemon takes, nothing is asked for: each wrong one counts against this address. */
+let isLocked = false;
+
+/** Asks for a token until the daemon takes one, then starts anew. */
+async function unlock() {
+  if (isLocked) return;
+  isLocked = true;
+  let wrong = hasToken() ? "The daemon does not know the token that this tab has." : "";
+  for (;;) {
+    const token = await askToken(wrong);
+    if (token === undefined) {
+      wrong = "Without a token there is nothing to show.";
+      continue;
+    }
+    try {
+      await api("v1/status", { token });
+      setToken(token);
+      location.reload();
+      return;
+    } catch (e) {
+      wrong = e instanceof ApiError && e.status === 401 ? "The daemon does not know this token." : sentence(e);
+    }
   }
-  const element = $("problem");
+}
+
+/** @param {unknown} error */
+function sentence(error) {
   const message = error instanceof Error ? error.message : String(error);
-  say(element, error instanceof ApiError ? message : `The daemon does not answer (${message}).`);
-  element.hidden = false;
+  return error instanceof ApiError ? message : `The daemon does not answer (${message}).`;
+}
+
+/** Something that was to be shown could not be asked for. @param {unknown} error */
+function problem(error) {
+  if (error instanceof ApiError && error.status === 401) return void unlock();
+  // That the connection is lost is said already.
+  if (!(error instanceof ApiError) && !$("lost").hidden) return;
+  say($("problem"), sentence(error));
+  $("problem").hidden = false;
+}
+
+/** Something that was to be done was refused; told until it has been read. @param {string} text */
+function refused(text) {
+  say($("refused-text"), text);
+  $("refused").hidden = false;
+}
+
+let healthAsked = 0;
+let healthKnown = 0;
+
+/** Asks for the members' health alone, which waits for nothing; an answer that was overtaken is not shown. */
+async function refreshHealth() {
+  const number = ++healthAsked;
+  /** @type {readonly HealthView[]} */
+  const health = await api("v1/health");
+  if (number < healthKnown) return;
+  healthKnown = number;
+  known.health = health;
+  pools.show(known.health, known.slots);
+  showTopology();
 }
 
 let asking = false;
@@ -62,26 +108,30 @@ let again = false;
 
 /** Asks for everything that is shown, once at a time. */
 async function refresh() {
+  if (isLocked) return;
   if (asking) {
     again = true;
     return;
   }
   asking = true;
   try {
-    const [status, segments, ports, neighbours, health, slots] = await Promise.all([
-      api("v1/status"),
+    // First by itself: where a token is needed, one refusal is enough.
+    known.status = await api("v1/status");
+    const [segments, ports, neighbours] = await Promise.all([
       api("v1/segments"),
       api("v1/ports"),
       api("v1/neighbours"),
-      api("v1/health"),
-      api("v1/slots"),
+      refreshHealth(),
     ]);
-    Object.assign(known, { status, segments, ports, neighbours, health, slots });
+    Object.assign(known, { segments, ports, neighbours });
+    show();
+    // The switch is asked for its counters: what the daemon knows by itself does not wait for that.
+    known.slots = await api("v1/slots");
     sampleTraffic(known.slots, performance.now());
     $("problem").hidden = true;
-    show();
+    pools.show(known.health, known.slots);
   } catch (e) {
-    await problem(e);
+    problem(e);
   } finally {
     asking = false;
     if (again) {
@@ -180,7 +230,9 @@ async function changeService(member, pool) {
     say($("said"), `${member.name} is ${drains ? "draining" : "enabled"}`);
     await refresh();
   } catch (e) {
-    await problem(e);
+    if (e instanceof ApiError && e.status === 401) return void unlock();
+    refused(`${member.name} was not ${drains ? "drained" : "enabled"}: ${sentence(e)}`);
+    if (e instanceof ApiError && e.status === 403) pools.forbid(e.message);
   }
 }
 
@@ -200,7 +252,14 @@ function navigate() {
 function showLive(state) {
   $("live").dataset["state"] = state;
   const text = $("live").querySelector(".live-text");
-  if (text !== null) say(text, state === "live" ? "live" : "reconnecting");
+  if (text !== null) say(text, state === "live" ? "live" : "connection lost");
+  const lost = $("lost");
+  if (state === "live") lost.hidden = true;
+  else if (lost.hidden && known.status !== undefined) {
+    say(lost, `Connection lost at ${clock(new Date().toISOString())}. What is shown is from then; trying again.`);
+    lost.hidden = false;
+    $("problem").hidden = true;
+  }
 }
 
 function filterEvents() {
@@ -217,8 +276,9 @@ function refreshSoon() {
   isRefreshDue = true;
   setTimeout(() => {
     isRefreshDue = false;
+    if (!isLocked) refreshHealth().catch(problem);
     void refresh();
-  }, 60);
+  }, 20);
 }
 
 /** @param {import("../../controller/api/views.ts").EventView} event */
@@ -233,6 +293,9 @@ function happened(event) {
 }
 
 addEventListener("hashchange", navigate);
+$("refused-close").addEventListener("click", () => {
+  $("refused").hidden = true;
+});
 addEventListener("keydown", (event) => {
   const busy = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
   if (event.key !== "/" || busy || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -250,13 +313,14 @@ setInterval(() => {
 }, POLL_MS);
 
 navigate();
-void refresh();
+await refresh();
 void follow({
   event: happened,
   lost: () => void refresh(),
+  pause: () => isLocked,
   state: (state, error) => {
+    if (error instanceof ApiError && error.status === 401) return problem(error);
     showLive(state);
     if (state === "live") void refresh();
-    else if (error instanceof ApiError && error.status === 401) void problem(error);
   },
 });

@@ -22,12 +22,17 @@ export async function confirm({ title, text, yes }) {
   return (await answer(/** @type {HTMLDialogElement} */ ($("confirm")))) === "yes";
 }
 
-/** @returns {Promise<string | undefined>} the token, or undefined when none was given */
-export async function askToken() {
+/**
+ * @param {string} problem what is wrong with the token there was; "" when there was none
+ * @returns {Promise<string | undefined>} the token, or undefined when none was given
+ */
+export async function askToken(problem) {
   const dialog = /** @type {HTMLDialogElement} */ ($("ask-token"));
   const input = /** @type {HTMLInputElement} */ ($("token"));
   if (dialog.open) return undefined;
   input.value = "";
+  say($("token-problem"), problem);
+  $("token-problem").hidden = problem === "";
   const closed = await answer(dialog);
   return closed === "yes" && input.value.trim() !== "" ? input.value.trim() : undefined;
 }

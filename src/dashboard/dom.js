@@ -51,6 +51,16 @@ export function s(tag, attributes = {}, ...children) {
 }
 
 /**
+ * A flow's text, to be broken behind commas rather than inside an arrow; what is copied stays the same.
+ * @param {string} text
+ * @returns {(string | HTMLElement)[]}
+ */
+export const breakable = (text) =>
+  text
+    .split(/(->|(?<=,))/)
+    .map((part) => (part === "->" ? h("span", { class: "unbroken" }, part) : part === "" ? h("wbr") : part));
+
+/**
  * The element with an id, which the page is known to have.
  * @template {HTMLElement} [E=HTMLElement]
  * @param {string} id

@@ -1,6 +1,6 @@
 // @ts-check
 /** Flows table by table, with what each is for. */
-import { $, h, say } from "./dom.js";
+import { $, breakable, h, say } from "./dom.js";
 import { count, short } from "./format.js";
 
 /** @typedef {import("../../controller/api/views.ts").FlowView} Flow */
@@ -53,7 +53,8 @@ export class FlowsView {
       const text = `${f.text} ${f.why} ${f.feature} ${f.object} ${f.cookie}`.toLowerCase();
       return words.every((w) => text.includes(w));
     });
-    say($("flow-count"), `${count(found.length, "flow")} of ${this.#flows.length}`);
+    const all = this.#flows.length;
+    say($("flow-count"), count(found.length, "flow") + (found.length < all ? ` of ${all}` : ""));
     /** @type {Map<string, Flow[]>} */
     const groups = new Map();
     for (const f of found) {
@@ -61,6 +62,11 @@ export class FlowsView {
       groups.set(key, [...(groups.get(key) ?? []), f]);
     }
     const nodes = new Set(this.#flows.map((f) => f.node)).size;
+    if (found.length === 0) {
+      const why = all === 0 ? "The switch has no flows, or none is connected." : "No flow has all these words.";
+      $("flow-list").replaceChildren(h("p", { class: "panel empty" }, why));
+      return;
+    }
     $("flow-list").replaceChildren(...[...groups].map(([key, flows]) => this.#group(key, flows, words, nodes > 1)));
   }
 
@@ -135,9 +141,12 @@ function marked(text, words) {
       if (start >= 0 && (best === undefined || start < best.start)) best = { start, length: w.length };
     }
     if (best === undefined) break;
-    parts.push(text.slice(at, best.start), h("mark", {}, text.slice(best.start, best.start + best.length)));
+    parts.push(
+      ...breakable(text.slice(at, best.start)),
+      h("mark", {}, text.slice(best.start, best.start + best.length)),
+    );
     at = best.start + best.length;
   }
-  parts.push(text.slice(at));
+  parts.push(...breakable(text.slice(at)));
   return parts;
 }

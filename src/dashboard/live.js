@@ -8,6 +8,7 @@ import { ApiError, tokenHeader } from "./api.js";
  * @property {(event: LbEvent) => void} event
  * @property {() => void} lost events were missed: all is to be asked for again
  * @property {(state: "live" | "waiting", error?: unknown) => void} state
+ * @property {() => boolean} pause nothing is to be asked for now
  */
 
 /** Without a word for so long, ms, the connection is given up: heartbeats come every 15 s. */
@@ -21,15 +22,17 @@ export async function follow(listener) {
   let last = "";
   for (let failures = 0; ; failures++) {
     try {
-      await read(last, listener, (id) => {
-        last = id;
-        failures = 0;
-      });
-      listener.state("waiting");
+      if (!listener.pause()) {
+        await read(last, listener, (id) => {
+          last = id;
+          failures = 0;
+        });
+        listener.state("waiting");
+      }
     } catch (e) {
       listener.state("waiting", e);
     }
-    await new Promise((resolve) => setTimeout(resolve, Math.min(500 * 2 ** Math.min(failures, 5), 10_000)));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(500 * 2 ** Math.min(failures, 3), 3000)));
   }
 }
 

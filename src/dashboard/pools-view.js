@@ -57,6 +57,7 @@ export class PoolsView {
   #root;
   #act;
   #key = "";
+  #forbidden = "";
   /** @type {Map<number, PoolCard>} */
   #cards = new Map();
 
@@ -69,6 +70,12 @@ export class PoolsView {
     this.#act = act;
   }
 
+  /** Nothing can be changed from here. @param {string} why */
+  forbid(why) {
+    this.#forbidden = why;
+    for (const card of this.#cards.values()) card.forbid(why);
+  }
+
   /** @param {readonly HealthView[]} health @param {readonly SlotsView[]} slots */
   show(health, slots) {
     const key = JSON.stringify(health.map((p) => [p.poolId, p.pool, p.loadBalancer, p.members.map((m) => m.uuid)]));
@@ -76,8 +83,9 @@ export class PoolsView {
       this.#key = key;
       this.#cards = new Map(health.map((p) => [p.poolId, new PoolCard(p, this.#act)]));
       this.#root.replaceChildren(...[...this.#cards.values()].map((c) => c.element));
-      if (health.length === 0) this.#root.replaceChildren(h("p", { class: "empty" }, "There are no pools."));
+      if (this.#forbidden !== "") this.forbid(this.#forbidden);
     }
+    if (health.length === 0 && this.#root.children.length === 0) this.#root.append(nothing());
     for (const p of health)
       this.#cards.get(p.poolId)?.show(
         p,
@@ -85,6 +93,18 @@ export class PoolsView {
       );
   }
 }
+
+const nothing = () =>
+  h(
+    "section",
+    { class: "panel", "aria-labelledby": "h-no-pool" },
+    h("header", { class: "panel-head" }, h("h2", { id: "h-no-pool" }, "Pools")),
+    h(
+      "p",
+      { class: "empty" },
+      "There are no pools yet. A load balancer comes from the topology file or through the API; it is shown here at once.",
+    ),
+  );
 
 class PoolCard {
   #act;
@@ -126,6 +146,11 @@ class PoolCard {
     );
   }
 
+  /** @param {string} why */
+  forbid(why) {
+    for (const row of this.#rows.values()) row.forbid(why);
+  }
+
   /** @param {HealthView} pool @param {SlotsView | undefined} slots */
   show(pool, slots) {
     const { monitor } = pool;
@@ -142,7 +167,7 @@ class PoolCard {
     const most = Math.max(0, ...own.flatMap((r) => r?.history ?? []));
     pool.members.forEach((m, i) => {
       const share = slots?.members.find((x) => x.id === m.id);
-      this.#rows.get(m.uuid)?.show(m, share, own[i], most, () => this.#act(m, pool));
+      this.#rows.get(m.uuid)?.show(m, pool.slots, share, own[i], most, () => this.#act(m, pool));
     });
   }
 }
@@ -155,17 +180,20 @@ class MemberRow {
   #reason = h("div", { class: "muted reason" });
   #share = h("span", { class: "figure" });
   #weight = h("span", { class: "muted" });
-  #bar = h("meter", { min: 0, max: 1, value: 0 });
+  #filling = h("span", {});
+  #bar = h("div", { "aria-hidden": "true" }, this.#filling);
   #spark = h("div", {});
   #rate = h("div", { class: "muted figure" });
   #button = h("button", { type: "button", class: "plain" });
   #shownState = "";
+  #forbidden = "";
   /** @type {() => void} */
   #act = () => undefined;
 
   /** @param {number} colour */
   constructor(colour) {
     this.#colour = colour;
+    this.#bar.className = `share-bar c${colour}`;
     this.#button.addEventListener("click", () => this.#act());
     const swatch = h("span", { class: `swatch c${colour}`, "aria-hidden": "true" });
     this.element = h(
@@ -179,14 +207,22 @@ class MemberRow {
     );
   }
 
+  /** @param {string} why */
+  forbid(why) {
+    this.#forbidden = why;
+    this.#button.disabled = true;
+    this.#button.title = why;
+  }
+
   /**
    * @param {MemberHealth} member
+   * @param {number} slotCount of the pool
    * @param {SlotMember | undefined} slot
    * @param {Rates | undefined} rate
    * @param {number} most
    * @param {() => void} act
    */
-  show(member, slot, rate, most, act) {
+  show(member, slotCount, slot, rate, most, act) {
     this.#act = act;
     const state = shownState(member);
     this.element.setAttribute("data-state", state);
@@ -207,19 +243,18 @@ class MemberRow {
         p.history.map((r) => `${new Date(r.at).toLocaleTimeString()} ${r.ok ? "ok" : "failed"}: ${r.reason}`),
       )
       .join("\n");
-    const share = slot?.share ?? 0;
-    say(this.#share, `${percent(share)}`);
+    // Of the same moment as the slots beside it.
+    const share = slotCount > 0 ? member.slots / slotCount : 0;
+    say(this.#share, percent(share));
     say(this.#weight, `${count(member.slots, "slot")}, weight ${slot?.weight ?? 1}`);
-    this.#bar.value = share;
-    this.#bar.className = `c${this.#colour}`;
-    this.#bar.setAttribute("aria-label", `share of ${member.name}`);
+    this.#filling.style.width = `${share * 100}%`;
     const perSecond = rate?.bytesPerSecond ?? 0;
     const text = `${short(Math.round(rate?.packetsPerSecond ?? 0))} packets/s · ${bits(perSecond)}`;
     say(this.#rate, text);
     this.#spark.replaceChildren(spark(rate?.history ?? [], most, this.#colour, `traffic of ${member.name}: ${text}`));
     const drains = member.admin === "enabled";
     say(this.#button, drains ? "Drain" : "Enable");
-    this.#button.disabled = member.admin === "disabled";
+    this.#button.disabled = member.admin === "disabled" || this.#forbidden !== "";
     this.#button.setAttribute("aria-label", `${drains ? "Drain" : "Enable"} ${member.name}`);
   }
 }

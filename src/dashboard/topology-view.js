@@ -16,7 +16,7 @@ import { shownState } from "./pools-view.js";
  * @property {readonly Neighbour[]} neighbours
  * @property {readonly HealthView[]} health
  */
-/** @typedef {{name: string, state: string, text: string, note: string}} Row */
+/** @typedef {{name: string, state: string, text: string, note: string, isWorthSeeing?: boolean}} Row */
 
 const ROW = 26;
 const HEAD = 46;
@@ -38,6 +38,20 @@ export function drawTopology(picture, width) {
   const lower = cards.filter((c) => c.segment.kind === "private");
   const columns = Math.max(1, Math.floor((width + GAP) / (LEAST + GAP)));
   return columns === 1 ? stacked(picture, [...upper, ...lower], width) : around(picture, upper, lower, width, columns);
+}
+
+/** Width of the widest usual letter in the drawing, px: SVG does not cut off text by itself. */
+const LETTER = 7.3;
+
+/**
+ * Text cut off where there is no room for it.
+ * @param {string} text
+ * @param {number} room pixels
+ */
+function shortened(text, room) {
+  const most = Math.max(1, Math.floor(room / LETTER));
+  const letters = [...text];
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join("")}…`;
 }
 
 /** @param {{segment: Segment, rows: readonly Row[]}} card */
@@ -124,7 +138,7 @@ function bridge({ nodes }, x, y, width) {
     { class: "bridge" },
     s("rect", { x: x + 0.5, y: y + 0.5, width: width - 1, height: BRIDGE - 1, rx: 6 }),
     s("circle", { cx: x + 19, cy: y + BRIDGE / 2, r: 4.5, class: isSteady ? "is-up" : "is-down" }),
-    s("text", { x: x + 32, y: y + BRIDGE / 2 + 4.5, class: "strong" }, names),
+    s("text", { x: x + 32, y: y + BRIDGE / 2 + 4.5, class: "strong" }, shortened(names, width / 2 - 32)),
     s(
       "text",
       { x: x + width - PAD, y: y + BRIDGE / 2 + 4.5, class: "end muted" },
@@ -146,7 +160,7 @@ function segmentCard({ segment, rows }, x, y, width, height) {
     "g",
     { class: `segment ${segment.kind}` },
     s("rect", { x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1, rx: 6 }),
-    s("text", { x: x + PAD, y: y + 21, class: "strong" }, segment.name),
+    s("text", { x: x + PAD, y: y + 21, class: "strong" }, shortened(segment.name, width - PAD * 3 - 18 * LETTER)),
     s("text", { x: x + PAD, y: y + 37, class: "small muted" }, `${segment.kind} · reg0 ${segment.id}`),
     s("text", { x: right, y: y + 21, class: "end mono" }, segment.subnet),
     s("text", { x: right, y: y + 37, class: "end small muted mono" }, `gateway ${segment.gateway}`),
@@ -158,7 +172,11 @@ function segmentCard({ segment, rows }, x, y, width, height) {
         s("rect", { x: x + 6, y: at - 16, width: width - 12, height: ROW - 3, rx: 4 }),
         s("text", { x: x + PAD, y: at, class: "small strong" }, "VIP"),
         s("text", { x: x + PAD + 30, y: at, class: "mono" }, vip.ip),
-        s("text", { x: right, y: at, class: "end small" }, `${vip.loadBalancer} ${vip.listeners.join(" ")}`),
+        s(
+          "text",
+          { x: right, y: at, class: "end small" },
+          shortened(`${vip.loadBalancer} ${vip.listeners.join(" ")}`, width - 60 - PAD - 16 * LETTER),
+        ),
       );
     }),
     ...rows.map((row) => {
@@ -168,9 +186,13 @@ function segmentCard({ segment, rows }, x, y, width, height) {
         { class: "port" },
         s("title", {}, `${row.name}: ${row.text} ${row.note} (${row.state})`),
         s("circle", { cx: x + PAD + 4, cy: at - 4, r: 4, class: `is-${row.state}` }),
-        s("text", { x: x + PAD + 16, y: at, class: "mono" }, row.name),
+        s("text", { x: x + PAD + 16, y: at, class: "mono" }, shortened(row.name, 62)),
         s("text", { x: x + PAD + 80, y: at, class: "small" }, row.text),
-        s("text", { x: right, y: at, class: `end small ${row.note === "" ? "" : "muted"}` }, row.note),
+        s(
+          "text",
+          { x: right, y: at, class: `end small ${row.isWorthSeeing ? `is-${row.state}` : "muted"}` },
+          shortened(row.note, width - 2 * PAD - 88 - row.text.length * LETTER),
+        ),
       );
     }),
   );
@@ -196,16 +218,16 @@ function rowsOf(segment, { ports, neighbours, health }) {
         behind
           .map((n) => n.ip)
           .slice(0, 2)
-          .join(" ") || (p.role === "uplink" ? "uplink" : "");
+          .join(" ") || (p.role === "uplink" ? "uplink" : p.ofport === null ? "" : `port ${p.ofport}`);
       const note =
         p.state !== "up"
           ? p.state === "missing"
             ? "no such port"
             : "port down"
           : member
-            ? `${member.name === p.name ? "" : `${member.name} · `}${state}`
+            ? `${member.name === p.name ? "member" : member.name} ${state}`
             : "";
-      return { name: p.name, state, text, note };
+      return { name: p.name, state, text, note, isWorthSeeing: state !== "up" && note !== "" };
     });
   const lost = here
     .filter((n) => n.port === null)

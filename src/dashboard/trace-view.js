@@ -1,6 +1,6 @@
 // @ts-check
 /** A packet's way through the tables. */
-import { $, h } from "./dom.js";
+import { $, breakable, h } from "./dom.js";
 
 /** @typedef {import("../../controller/api/trace-views.ts").TraceView} Trace */
 /** @typedef {import("../../controller/api/trace-views.ts").TraceStepView} Step */
@@ -67,6 +67,8 @@ export class TraceView {
 
 /** @param {Trace} t */
 function result(t) {
+  /** Values the registers had before a step. @type {Map<string, string>} */
+  const before = new Map();
   return h(
     "div",
     { class: "trace" },
@@ -77,7 +79,8 @@ function result(t) {
       h("dl", { class: "facts" }, ...fact("packet", t.packet), ...t.outputs.flatMap((o) => changes(o))),
       ...t.assumptions.map((a) => h("p", { class: "muted" }, a)),
       t.learned.length > 0 && h("p", {}, "The switch would learn:"),
-      t.learned.length > 0 && h("ul", { class: "plain-list" }, ...t.learned.map((l) => h("li", {}, h("code", {}, l)))),
+      t.learned.length > 0 &&
+        h("ul", { class: "plain-list" }, ...t.learned.map((l) => h("li", {}, h("code", {}, ...breakable(l))))),
       ...t.unknown.map((u) => h("p", { class: "problem" }, `not simulated: ${u}`)),
     ),
     ...t.passes.map((pass, i) =>
@@ -90,7 +93,7 @@ function result(t) {
           h("h2", {}, i === 0 ? "Through the tables" : `After conntrack`),
           pass.conntrack !== null && h("p", { class: "legend mono" }, pass.conntrack),
         ),
-        h("ol", { class: "steps" }, ...pass.steps.map(step)),
+        h("ol", { class: "steps" }, ...pass.steps.map((x) => step(x, before))),
       ),
     ),
   );
@@ -132,20 +135,22 @@ function changes(output) {
   return fact(`leaves by ${output.port}`, changed.length > 0 ? `with ${changed.join(", ")}` : "unchanged");
 }
 
-/** @param {Step} x */
-function step(x) {
-  const registers = Object.entries(x.registers).map(([name, value]) => `${name}=${value}`);
+/** @param {Step} x @param {Map<string, string>} before */
+function step(x, before) {
+  const changed = Object.entries(x.registers).filter(([name, value]) => before.get(name) !== value);
+  for (const [name, value] of changed) before.set(name, value);
+  const registers = changed.map(([name, value]) => `${name}=${value}`);
   return h(
     "li",
-    { class: x.depth > 0 ? "inner" : "" },
+    { class: x.depth > 0 ? "inner" : "", "data-table": x.table },
     h("span", { class: "number" }, x.table),
     h(
       "div",
       { class: "step" },
       h("p", { class: "step-head" }, h("strong", {}, x.tableName), h("span", { class: "why" }, x.why)),
-      h("code", { class: "flow-text" }, x.flow ?? "no flow matches"),
+      h("code", { class: "flow-text" }, ...breakable(x.flow ?? "no flow matches")),
       ...x.notes.map((n) => h("p", { class: "muted" }, n)),
-      registers.length > 0 && h("p", { class: "registers mono muted" }, registers.join("  ")),
+      registers.length > 0 && h("p", { class: "registers mono muted" }, `sets ${registers.join(", ")}`),
     ),
   );
 }

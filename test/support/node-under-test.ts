@@ -10,6 +10,7 @@ import { createBalancer } from "../../src/lab/balancer.ts";
 import { type Daemon, type DaemonOptions, startDaemon, waitSteady } from "../../src/lab/daemon.ts";
 import { down, type Lab, up } from "../../src/lab/lab.ts";
 import { patience, slowness } from "../../src/lab/patience.ts";
+import { attempt } from "../../src/lab/shell.ts";
 import type { HostName } from "../../src/lab/topology.ts";
 
 /** A lab with the controller on it, programmed. */
@@ -18,8 +19,8 @@ export interface NodeUnderTest {
   daemon: Daemon;
   /** GETs a path of the native API. */
   api<T>(path: string): Promise<T>;
-  /** Kills the controller with -9 and starts it again on the same addresses. */
-  restartController(): Promise<void>;
+  /** Kills the controller with -9 and starts it again on the same addresses, with more arguments where given. */
+  restartController(args?: readonly string[]): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -43,10 +44,10 @@ export async function startNode(name: string, options: Partial<DaemonOptions> = 
         if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
         return (await response.json()) as never;
       },
-      restartController: async () => {
+      restartController: async (args) => {
         await node.daemon.kill();
         const port = Number(node.daemon.target.split(":").at(-1));
-        node.daemon = await startDaemon(lab, { http, openflowPort: port, ...options });
+        node.daemon = await startDaemon(lab, { http, openflowPort: port, ...options, ...(args ? { args } : {}) });
       },
       end: async () => {
         await node.daemon.stop().catch(() => undefined);
@@ -74,6 +75,15 @@ export async function startNode(name: string, options: Partial<DaemonOptions> = 
     await down({ name });
     throw e;
   }
+}
+
+/** What `lbctl` prints about a node, run as a program. @throws Error with what it says when it fails */
+export async function lbctl(node: NodeUnderTest, ...args: readonly string[]): Promise<string> {
+  const program = new URL("../../src/lbctl.ts", import.meta.url).pathname;
+  const argv = [process.execPath, "--import", "tsx", program, ...args];
+  const { code, stdout, stderr } = await attempt(argv, { env: { LBCTL_SERVER: node.daemon.web } });
+  if (code !== 0) throw new Error(`lbctl ${args.join(" ")}: ${code} ${stderr}`);
+  return stdout;
 }
 
 /** Copies the lab's logs and captures to the folder OFLB_ARTEFACTS, if there is one: the lab's own folder goes with it. */

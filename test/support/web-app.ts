@@ -284,12 +284,21 @@ const faulty = (text: string): FaultyTopology =>
       ),
   );
 
+interface WebAppOptions {
+  readonly world?: World;
+  readonly access?: AccessOptions;
+  readonly stream?: Partial<StreamOptions>;
+  /** What the daemon says otherwise than this file has it. */
+  readonly instead?: (source: ApiSource) => Partial<ApiSource>;
+}
+
 /** The API with the web page on a made-up daemon. It does not listen by itself. */
-export function webApp(options: { world?: World; access?: AccessOptions; stream?: Partial<StreamOptions> } = {}) {
+export function webApp(options: WebAppOptions = {}) {
   const world = options.world ?? newWorld();
   const events = new EventBus(20, "run");
   const page = webPage();
-  const app = buildApi(sourceOf(world, events), new Registry(), pino({ level: "silent" }), {
+  const source = sourceOf(world, events);
+  const app = buildApi({ ...source, ...options.instead?.(source) }, new Registry(), pino({ level: "silent" }), {
     version: "0.0.0",
     events,
     access: { publish: events.publish, ...options.access },
