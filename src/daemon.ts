@@ -19,7 +19,7 @@ import type { Health, Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
 import { DrainFile, withDrains } from "./drains.ts";
 import { type HttpAccess, openAccess } from "./http-access.ts";
-import { healthByUuid, listenerStats, storedObject } from "./octavia-views.ts";
+import { apiAddresses, healthByUuid, listenerStats, storedObject } from "./octavia-views.ts";
 import { webPage } from "./static-files.ts";
 import { TopologyFile } from "./topology-file.ts";
 import { apiSource } from "./views.ts";
@@ -74,6 +74,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const startedAt = Date.now();
   const drains = new DrainFile(join(options.data, "drains.json"));
   const store = await openStore(join(options.data, "store"), log);
+  file.keepFrom(() => apiAddresses(store.read()));
   /** Load balancers of the file and those made through the API, with the operator's drains. */
   const combined = (base: Topology): Topology => {
     const { loadBalancers, problems } = toModel(store.read(), base, MODEL_DEFAULTS);

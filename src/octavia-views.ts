@@ -1,9 +1,12 @@
 import type { NodeController } from "../controller/node.ts";
+import { storedVips } from "../controller/octavia/vips.ts";
 import type { Snapshot } from "../controller/store/snapshot.ts";
+import { parseIpv4 } from "../openflow/packet/address.ts";
 import { parseCookie } from "../pipeline/cookies.ts";
 import { healthOf } from "../pipeline/eligibility.ts";
 import type { Health, Topology } from "../pipeline/model.ts";
 import { T } from "../pipeline/tables.ts";
+import type { ApiAddresses } from "./config/addresses.ts";
 
 /** What probes say of the member with that uuid; "unmonitored" for one that no topology has. */
 export function healthByUuid(topology: Topology, health: ReadonlyMap<number, Health>, uuid: string): Health {
@@ -34,6 +37,18 @@ export function listenerStats(topology: Topology, nodes: readonly NodeController
     }
   }
   return { bytes_in: Number(bytes), bytes_out: 0, active_connections: 0, total_connections: 0, request_errors: 0 };
+}
+
+/** Addresses that the topology file may not use, since something made through the API has them. */
+export function apiAddresses(state: Snapshot): ApiAddresses {
+  const named = (ip: string, name: string) => {
+    const number = parseIpv4(ip);
+    return number === undefined ? [] : [[number, name] as const];
+  };
+  return {
+    vips: new Map([...storedVips(state)].flatMap((vip) => named(vip.ip, `load balancer ${vip.owner}`))),
+    members: new Map([...state.all("members")].flatMap((m) => named(m.address, `member ${m.id}`))),
+  };
 }
 
 const TABLES = {

@@ -4,6 +4,7 @@ import { type FaultView, FaultyTopology } from "../controller/api/topology.ts";
 import type { IdBook } from "../pipeline/ids.ts";
 import type { Topology } from "../pipeline/model.ts";
 import { CliError } from "./cli/command.ts";
+import { type ApiAddresses, noApiAddresses } from "./config/addresses.ts";
 import { type ConfigError, formatErrors } from "./config/errors.ts";
 import { readTextFile } from "./config/file.ts";
 import { loadTopology, parseTopology } from "./config/topology.ts";
@@ -17,16 +18,26 @@ export class TopologyFile {
   #topology: Topology;
   #ids: IdBook;
   #reloadError: string | null = null;
+  #api: () => ApiAddresses;
 
   /** @throws CliError when the file is faulty or the numbers cannot be kept */
   constructor(path: string, data: string) {
     this.path = path;
+    this.#api = () => noApiAddresses;
     this.#data = data;
     const loaded = loadTopology(path, readIds(data));
     if (!loaded.ok) throw new CliError(formatErrors(loaded.errors), 2);
     this.#topology = loaded.topology;
     this.#ids = loaded.ids;
     this.#saveIds(loaded.ids);
+  }
+
+  /**
+   * From now on the file may not take addresses that were given away through the API. At the start it may: it was valid when it was
+   * written, and then these objects are what is left out.
+   */
+  keepFrom(api: () => ApiAddresses): void {
+    this.#api = api;
   }
 
   get topology(): Topology {
@@ -40,7 +51,7 @@ export class TopologyFile {
 
   /** Reads the file again. When that is refused, the old topology stays in force. @returns whether there is a new one */
   reload(): boolean {
-    const next = loadTopology(this.path, this.#ids);
+    const next = loadTopology(this.path, this.#ids, this.#api());
     try {
       if (!next.ok) throw new CliError(formatErrors(next.errors));
       this.#saveIds(next.ids);
@@ -61,7 +72,7 @@ export class TopologyFile {
 
   /** What a text would be in the place of the file. @throws FaultyTopology */
   parse(text: string): { readonly topology: Topology; readonly ids: IdBook } {
-    const parsed = parseTopology(text, this.path, this.#ids);
+    const parsed = parseTopology(text, this.path, this.#ids, this.#api());
     if (!parsed.ok) throw new FaultyTopology(parsed.errors.map(faultView));
     return parsed;
   }

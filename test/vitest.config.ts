@@ -3,8 +3,9 @@ import { defineConfig } from "vitest/config";
 const root = new URL("..", import.meta.url).pathname;
 
 /**
- * Three projects: `unit` needs nothing but Node; `ovs` needs root and Open vSwitch, starts its own private
- * switch and therefore runs one file at a time; `octavia` needs the real Octavia and its client.
+ * Four projects: `unit` needs nothing but Node; `ovs` needs root and Open vSwitch, starts its own private
+ * switch and therefore runs one file at a time; `client` drives the daemon with the real `openstack` client; `octavia` needs the
+ * real Octavia.
  */
 export default defineConfig({
   root,
@@ -26,6 +27,14 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "client",
+          include: ["test/client/**/*.test.ts"],
+          testTimeout: 120_000,
         },
       },
       {

@@ -77,6 +77,9 @@ const refuseAddress = (work: Work, value: string, field: string): void => {
     throw invalidField(field, value, `Value should be the address of a host in ${formatPrefix(segment.subnet)}`);
   if (ip === segment.gateway.ip) throw invalidField(field, value, "Value should not be the address of a gateway");
   if (ip === segment.probe?.ip) throw invalidField(field, value, "Value should not be the address probes leave from");
+  const owner = work.topology.loadBalancers.find((lb) => lb.vips.some((vip) => vip.ip === ip));
+  if (owner !== undefined)
+    throw invalidField(field, value, `Value should not be a VIP: it is that of load balancer ${owner.name}`);
   for (const vip of storedVips(work.draft)) {
     if (vip.ip === value)
       throw invalidField(field, value, `Value should not be a VIP: it is that of load balancer ${vip.owner}`);

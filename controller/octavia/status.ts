@@ -5,6 +5,7 @@ import type { Health, Topology } from "../../pipeline/model.ts";
 import type { HealthMonitorRow, ListenerRow, LoadBalancerRow, MemberRow, PoolRow } from "../store/rows.ts";
 import type { View } from "../store/snapshot.ts";
 import { findSegment, isReachable } from "./segments.ts";
+import { ownOfTopology } from "./vips.ts";
 
 export type OperatingStatus = "ONLINE" | "OFFLINE" | "DEGRADED" | "ERROR" | "DRAINING" | "NO_MONITOR";
 
@@ -38,6 +39,12 @@ const ofEligibility = {
 export const statusesOf = (view: View, observed: Observed): Statuses => {
   const { topology, connected } = observed;
 
+  const own = ownOfTopology(topology);
+  const isTaken = (address: string): boolean => {
+    const ip = parseIpv4(address);
+    return ip !== undefined && own.has(ip);
+  };
+
   const isEnabled = (lb: string, adminUp: boolean): boolean =>
     adminUp && (view.get("loadBalancers", lb)?.admin_state_up ?? false);
 
@@ -47,7 +54,7 @@ export const statusesOf = (view: View, observed: Observed): Statuses => {
     const verdict = eligibility({ adminUp, drain: row.drain, weight: row.weight }, health);
     if (verdict !== "eligible") return ofEligibility[verdict];
     const ip = parseIpv4(row.address);
-    if (ip === undefined || !isReachable(topology, ip)) return "ERROR";
+    if (ip === undefined || own.has(ip) || !isReachable(topology, ip)) return "ERROR";
     return monitored ? "ONLINE" : "NO_MONITOR";
   };
   const isMonitored = (pool: PoolRow): boolean =>
@@ -68,6 +75,8 @@ export const statusesOf = (view: View, observed: Observed): Statuses => {
     if (!connected || !row.admin_state_up) return "OFFLINE";
     const subnets = [row.vip_subnet_id, ...row.additional_vips.map((v) => v.subnet_id)];
     if (subnets.some((subnet) => findSegment(topology, subnet) === undefined)) return "ERROR";
+    const vips = [row.vip_address, ...row.additional_vips.map((v) => v.ip_address)];
+    if (vips.some(isTaken)) return "ERROR";
     const used = new Set(view.children("listeners", row.id).map((l) => (l.admin_state_up ? l.default_pool_id : null)));
     const statuses = view
       .children("pools", row.id)

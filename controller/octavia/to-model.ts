@@ -16,6 +16,7 @@ import type {
 import type { HealthMonitorRow, ListenerRow, LoadBalancerRow, MemberRow, PoolRow } from "../store/rows.ts";
 import type { View } from "../store/snapshot.ts";
 import { findSegment, segmentOf } from "./segments.ts";
+import { ownOfTopology } from "./vips.ts";
 
 /** What listeners and pools get that do not say it themselves. */
 export interface ModelDefaults {
@@ -50,16 +51,22 @@ export const toModel = (view: View, topology: Topology, defaults: ModelDefaults)
     return undefined;
   };
 
+  const own = ownOfTopology(topology);
+
   const vip = (lb: LoadBalancerRow, address: string, subnet: string): Vip | undefined => {
     const ip = parseIpv4(address);
     const segment = findSegment(topology, subnet);
     if (segment === undefined) return report(lb.id, `the segment ${subnet} of VIP ${address} is not in the topology`);
-    return ip === undefined ? report(lb.id, `VIP ${address} is not an IPv4 address`) : { ip, segment: segment.id };
+    if (ip === undefined) return report(lb.id, `VIP ${address} is not an IPv4 address`);
+    const owner = own.get(ip);
+    return owner === undefined ? { ip, segment: segment.id } : report(lb.id, `VIP ${address} is in use by ${owner}`);
   };
 
   const member = (row: MemberRow): Member | undefined => {
     const ip = parseIpv4(row.address);
     if (ip === undefined) return report(row.id, `member address ${row.address} is not an IPv4 address`);
+    const owner = own.get(ip);
+    if (owner !== undefined) return report(row.id, `member address ${row.address} is in use by ${owner}`);
     const segment = row.subnet_id === null ? segmentOf(topology, ip) : findSegment(topology, row.subnet_id);
     const probed = row.monitor_address === null ? ip : parseIpv4(row.monitor_address);
     if (probed === undefined) report(row.id, `monitor address ${row.monitor_address} is not an IPv4 address`);

@@ -7,7 +7,7 @@ import {
   prefixBroadcast,
   prefixContains,
 } from "../../openflow/packet/address.ts";
-import type { Ipv4, Segment } from "../../pipeline/model.ts";
+import type { Ipv4, Segment, Topology } from "../../pipeline/model.ts";
 import type { View } from "../store/snapshot.ts";
 import { isIpv6Text } from "./address.ts";
 import { Fault, invalidField } from "./fault.ts";
@@ -28,6 +28,19 @@ export function* storedVips(
   }
 }
 
+/**
+ * The addresses that the topology has given to itself, with whose they are. A stored load balancer cannot have one of them: the file may
+ * have been edited while nobody could refuse that.
+ */
+export const ownOfTopology = (topology: Topology): ReadonlyMap<Ipv4, string> =>
+  new Map([
+    ...topology.loadBalancers.flatMap((lb) => lb.vips.map((vip) => [vip.ip, `load balancer ${lb.name}`] as const)),
+    ...topology.segments.flatMap((s) =>
+      s.probe === undefined ? [] : [[s.probe.ip, `the probes of ${s.name}`] as const],
+    ),
+    ...topology.segments.map((s) => [s.gateway.ip, `the gateway of ${s.name}`] as const),
+  ]);
+
 /** Who has which address of the segment, in the words of a refusal. */
 const takenIn = (work: Work, segment: Segment): ReadonlyMap<Ipv4, string> => {
   const taken = new Map<Ipv4, string>();
@@ -37,6 +50,9 @@ const takenIn = (work: Work, segment: Segment): ReadonlyMap<Ipv4, string> => {
   }
   for (const lb of work.topology.loadBalancers) {
     for (const vip of lb.vips) if (vip.segment === segment.id) taken.set(vip.ip, `load balancer ${lb.name}`);
+    for (const member of lb.pools.flatMap((p) => p.members)) {
+      if (member.segment === segment.id) taken.set(member.ip, `member ${member.name}`);
+    }
   }
   for (const member of work.draft.all("members")) {
     const ip = parseIpv4(member.address);

@@ -30,6 +30,14 @@ export const checkHostOf = (segment: SegmentEntry, ip: Located<Ipv4>, report: Re
 /** Addresses that are ours, with the field that says so. */
 export type OwnAddresses = ReadonlyMap<Ipv4, string>;
 
+/** Addresses of what was made through the API, each with what has it. The file may not take them. */
+export interface ApiAddresses {
+  readonly vips: ReadonlyMap<Ipv4, string>;
+  readonly members: ReadonlyMap<Ipv4, string>;
+}
+
+export const noApiAddresses: ApiAddresses = { vips: new Map(), members: new Map() };
+
 /** Reports an address of ours where a foreign host's is wanted. */
 export const checkForeign = (own: OwnAddresses, ip: Located<Ipv4>, report: Report): void => {
   const owner = own.get(ip.value);

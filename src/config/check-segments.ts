@@ -2,7 +2,14 @@
 import { formatIpv4, formatMac, formatPrefix, prefixContains } from "../../openflow/packet/address.ts";
 import type { Ipv4, Prefix } from "../../pipeline/model.ts";
 import { globMatches } from "../../pipeline/port-glob.ts";
-import { checkForeign, checkHostOf, checkUnique, type OwnAddresses, segmentOf } from "./addresses.ts";
+import {
+  type ApiAddresses,
+  checkForeign,
+  checkHostOf,
+  checkUnique,
+  type OwnAddresses,
+  segmentOf,
+} from "./addresses.ts";
 import type { Located, Report } from "./reader.ts";
 import type { SegmentEntry, TopologyFile } from "./schema.ts";
 
@@ -72,14 +79,18 @@ export const checkSegments = ({ segments }: TopologyFile, report: Report): void 
 };
 
 /** Gateways, probe addresses and VIPs: nobody else may have them, and each is there once. */
-export const checkOwnAddresses = (file: TopologyFile, report: Report): OwnAddresses => {
+export const checkOwnAddresses = (file: TopologyFile, api: ApiAddresses, report: Report): OwnAddresses => {
   const segments = file.segments.value.map((s) => s.value);
   const own: readonly Located<Ipv4>[] = [
     ...segments.map((s) => s.gateway.value.ip),
     ...segments.flatMap((s) => s.probe ?? []),
     ...file.load_balancers.value.flatMap((lb) => lb.value.vips.value.map((v) => v.value.ip)),
   ];
-  return checkUnique(own, formatIpv4, report);
+  for (const ip of own) {
+    const owner = api.vips.get(ip.value) ?? api.members.get(ip.value);
+    if (owner !== undefined) report(ip.at, `${formatIpv4(ip.value)} is taken by ${owner}, made through the API`);
+  }
+  return new Map([...api.vips, ...checkUnique(own, formatIpv4, report)]);
 };
 
 /**

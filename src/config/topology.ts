@@ -2,6 +2,7 @@
 import { type ParsedNode, parseDocument, type YAMLError } from "yaml";
 import { type IdBook, noIdBook } from "../../pipeline/ids.ts";
 import type { Topology } from "../../pipeline/model.ts";
+import { type ApiAddresses, noApiAddresses } from "./addresses.ts";
 import { buildTopology } from "./build.ts";
 import { checkLoadBalancers } from "./check-balancers.ts";
 import { checkNeighbours, checkNodes, checkOwnAddresses, checkRoutes, checkSegments } from "./check-segments.ts";
@@ -44,10 +45,10 @@ const positions = (text: string): ((offset: number) => { readonly line: number; 
   };
 };
 
-const check = (file: TopologyFile, complete: boolean, report: Report): void => {
+const check = (file: TopologyFile, api: ApiAddresses, complete: boolean, report: Report): void => {
   checkNodes(file, report);
   checkSegments(file, report);
-  const own = checkOwnAddresses(file, report);
+  const own = checkOwnAddresses(file, api, report);
   checkRoutes(file, own, complete, report);
   checkNeighbours(file, own, complete, report);
   checkLoadBalancers(file, own, complete, report);
@@ -58,8 +59,14 @@ const check = (file: TopologyFile, complete: boolean, report: Report): void => {
  *
  * @param file the name for error messages
  * @param previous the numbers that objects have so far; they keep them
+ * @param api addresses that the file may not use
  */
-export const parseTopology = (text: string, file: string, previous: IdBook = noIdBook): TopologyResult => {
+export const parseTopology = (
+  text: string,
+  file: string,
+  previous: IdBook = noIdBook,
+  api: ApiAddresses = noApiAddresses,
+): TopologyResult => {
   const found: { readonly at: At; readonly message: string; readonly allowed?: string }[] = [];
   const report: Report = (at, message, allowed) => {
     found.push({ at, message, ...(allowed === undefined ? {} : { allowed }) });
@@ -86,7 +93,7 @@ export const parseTopology = (text: string, file: string, previous: IdBook = noI
       return failure();
     }
     const read = topologyFile(contents, start, { document, report, aliases: 0 });
-    if (read !== undefined) check(read, found.length === 0, report);
+    if (read !== undefined) check(read, api, found.length === 0, report);
     if (read === undefined || found.length > 0) return failure();
     return { ok: true, ...buildTopology(read, previous) };
   } catch (cause) {
@@ -98,7 +105,7 @@ export const parseTopology = (text: string, file: string, previous: IdBook = noI
 };
 
 /** Reads the topology file at `path`; see {@link parseTopology}. */
-export const loadTopology = (path: string, previous: IdBook = noIdBook): TopologyResult => {
+export const loadTopology = (path: string, previous?: IdBook, api?: ApiAddresses): TopologyResult => {
   const file = readTextFile(path);
-  return file.ok ? parseTopology(file.text, path, previous) : file;
+  return file.ok ? parseTopology(file.text, path, previous, api) : file;
 };

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 const purpose = process.argv[2];
 
-/** Programs that tell whether a Debian package (or another package that provides the same) is installed. */
+/** Programs, or files, that tell whether a Debian package (or another package that provides the same) is installed. */
 const labPackages = {
   "openvswitch-switch": ["ovs-vswitchd", "ovsdb-server", "ovs-vsctl", "ovs-ofctl"],
   iproute2: ["ip"],
@@ -23,7 +23,11 @@ const labPackages = {
   curl: ["curl"],
   procps: ["ps"],
 };
-const testPackages = { tshark: ["tshark"] };
+const testPackages = {
+  tshark: ["tshark"],
+  "python3-openstackclient": ["openstack"],
+  "python3-octaviaclient": ["/usr/lib/python3/dist-packages/octaviaclient/osc/plugin.py"],
+};
 
 /**
  * Only Open vSwitch's programs are wanted. Its package would start a service for the whole host: policy-rc.d(8) forbids
@@ -123,6 +127,7 @@ function ensureDebianPackages(packages) {
 
 /** @param {string} program */
 function isInstalled(program) {
+  if (program.startsWith("/")) return existsSync(program);
   // The programs of an administrator are outside an ordinary user's PATH.
   const folders = [...(process.env["PATH"] ?? "").split(":"), "/usr/local/sbin", "/usr/sbin", "/sbin"];
   return folders.some((folder) => {

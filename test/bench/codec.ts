@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { decode, encode } from "../../openflow/codec.ts";
 import type { Message } from "../../openflow/messages/all.ts";
-import { python } from "../octavia/python.ts";
+import { python } from "../support/python.ts";
 import { bytesOf, COUNT, dnats, flowStats, packetIn, packetIn2, slots } from "./codec-messages.ts";
 import type { Bench, Result } from "./main.ts";
 import { rawSlot } from "./raw-flow-mod.ts";

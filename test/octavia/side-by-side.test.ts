@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newWorld, octaviaApp } from "../support/octavia-app.ts";
+import { python } from "../support/python.ts";
 import { differences, wordsOf } from "./compare.ts";
-import { python } from "./python.ts";
 import { type Step, scenario } from "./scenario.ts";
 
 interface Answer {

@@ -1,29 +1,42 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newWorld, octaviaApp, subnets } from "../support/octavia-app.ts";
-import { python } from "./python.ts";
+import { python } from "../support/python.ts";
+import { type Served, serve } from "../support/serve.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the client prints JSON of a shape each test looks at itself
 type Json = any;
 
+/** Two segments: clients come from one, servers are in the other. */
+const topology = `nodes: [{ name: lb1 }]
+segments:
+  - name: front
+    kind: public
+    subnet: 192.0.2.0/24
+    gateway: { ip: 192.0.2.1, mac: "02:42:c0:00:02:01" }
+    ports: [front0]
+  - name: back
+    subnet: 10.20.0.0/24
+    gateway: { ip: 10.20.0.1, mac: "02:42:0a:14:00:01" }
+    ports: [be1]
+load_balancers: []
+`;
+
 describe.skipIf(!python.has("octaviaclient.osc.plugin"))("the real openstack client", () => {
   let client: ChildProcessWithoutNullStreams;
   let answers: AsyncIterator<string>;
-  let close: () => Promise<void>;
+  let daemon: Served;
 
   beforeAll(async () => {
-    const app = await octaviaApp(newWorld(), { now: () => new Date() });
-    const endpoint = await app.listen({ host: "127.0.0.1", port: 0 });
-    close = () => app.close();
+    daemon = await serve(topology);
     const script = new URL("../support/openstack_client.py", import.meta.url).pathname;
-    client = spawn(python.path, [script, `${endpoint}/load-balancer`]);
+    client = spawn(python.path, [script, `${daemon.url}/load-balancer`]);
     client.stderr.pipe(process.stderr);
     answers = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
-  });
+  }, 60_000);
   afterAll(async () => {
     client?.kill();
-    await close?.();
+    await daemon?.end();
   });
 
   const run = async (...words: string[]): Promise<{ status: number; out: string; err: string }> => {
@@ -48,6 +61,11 @@ describe.skipIf(!python.has("octaviaclient.osc.plugin"))("the real openstack cli
     expect(status).not.toBe(0);
     return err;
   };
+  /** A segment's UUID, as the client finds it. */
+  const subnet = async (name: string): Promise<string> => {
+    const answer = await fetch(`${daemon.url}/v2.0/subnets?name=${name}`);
+    return ((await answer.json()) as Json).subnets[0].id;
+  };
   const names = (list: Json): string[] => list.map((row: Json) => row.name).sort();
 
   it("makes, shows, lists and changes load balancers", async () => {
@@ -66,9 +84,10 @@ describe.skipIf(!python.has("octaviaclient.osc.plugin"))("the real openstack cli
     expect(made).toMatchObject({
       name: "lb",
       vip_address: "192.0.2.10",
-      vip_subnet_id: subnets.front,
+      vip_subnet_id: await subnet("front"),
       provisioning_status: "ACTIVE",
-      operating_status: "ONLINE",
+      // No switch carries it out.
+      operating_status: "OFFLINE",
       provider: "openflow",
     });
     expect(await shown("show", "lb")).toEqual(await shown("show", made.id));
@@ -83,7 +102,7 @@ describe.skipIf(!python.has("octaviaclient.osc.plugin"))("the real openstack cli
     expect(await shown("show", "lb")).toMatchObject({ description: "", admin_state_up: true, tags: "green" });
     expect(names(await shown("list", "--provisioning-status", "ACTIVE"))).toEqual(["lb"]);
     expect(names(await shown("list", "--disable"))).toEqual([]);
-    const additional = ["--additional-vip", `subnet-id=${subnets.back},ip-address=10.20.0.100`];
+    const additional = ["--additional-vip", `subnet-id=${await subnet("back")},ip-address=10.20.0.100`];
     expect(await shown("create", "--name", "two", "--vip-network-id", "front", ...additional)).toMatchObject({
       name: "two",
     });
