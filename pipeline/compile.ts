@@ -5,7 +5,7 @@
 import { EncodeError } from "../openflow/errors.ts";
 import type { Instruction } from "../openflow/instruction-values.ts";
 import type { OxmField } from "../openflow/match.ts";
-import { parseCookie } from "./cookies.ts";
+import { type FeatureName, parseCookie } from "./cookies.ts";
 import { adjacency } from "./features/adjacency.ts";
 import { arp } from "./features/arp.ts";
 import { classify } from "./features/classify.ts";
@@ -78,19 +78,43 @@ function* references(
   }
 }
 
+/** A flow that was checked, with what compiling needs to know of it. */
+interface Prepared {
+  readonly flow: CompiledFlow;
+  /** The feature that the cookie names. */
+  readonly feature: FeatureName | undefined;
+  readonly references: readonly { readonly group?: number; readonly meter?: number }[];
+  readonly shape: Shape;
+}
+
+/** Features may give the very flow they gave before; what follows from it alone is then known. */
+const known = new WeakMap<FlowSpec, Prepared>();
+
+const prepare = (flow: FlowSpec): Prepared => {
+  const before = known.get(flow);
+  if (before !== undefined) return before;
+  const fault = jumpFault(flow);
+  if (fault !== undefined) throw new CompileError(`${nameOf(flow)}: ${fault}`);
+  const prepared: Prepared = {
+    flow: { ...flow, key: canonicalFlowKey(flow), body: encoded(flow) },
+    feature: parseCookie(flow.cookie)?.feature,
+    references: [...references(flow.instructions)],
+    shape: shapeOf(flow),
+  };
+  known.set(flow, prepared);
+  return prepared;
+};
+
 const checkFlow = (
-  flow: FlowSpec,
+  { flow, feature: named, references }: Prepared,
   feature: Feature,
   groups: ReadonlySet<number>,
   meters: ReadonlySet<number>,
 ): void => {
-  const fault = jumpFault(flow);
-  if (fault !== undefined) throw new CompileError(`${nameOf(flow)}: ${fault}`);
-  const cookieFeature = parseCookie(flow.cookie)?.feature;
-  if (cookieFeature !== feature.name) {
-    throw new CompileError(`${nameOf(flow)}: feature ${feature.name} made it under the name of ${cookieFeature}`);
+  if (named !== feature.name) {
+    throw new CompileError(`${nameOf(flow)}: feature ${feature.name} made it under the name of ${named}`);
   }
-  for (const { group, meter } of references(flow.instructions)) {
+  for (const { group, meter } of references) {
     if (group !== undefined && !groups.has(group)) throw new CompileError(`${nameOf(flow)}: no group ${group}`);
     if (meter !== undefined && !meters.has(meter)) throw new CompileError(`${nameOf(flow)}: no meter ${meter}`);
   }
@@ -117,7 +141,12 @@ const overlap = (a: FlowSpec, b: FlowSpec): boolean =>
   });
 
 /** How a match is shaped: its fields, and those with their masks. */
-const shapes = (flow: FlowSpec): { readonly fields: string; readonly masks: string } => {
+interface Shape {
+  readonly fields: string;
+  readonly masks: string;
+}
+
+const shapeOf = (flow: FlowSpec): Shape => {
   let fields = `${flow.tableId} ${flow.priority}`;
   let masks = "";
   for (const f of flow.match as readonly OxmField[]) {
@@ -131,10 +160,10 @@ const shapes = (flow: FlowSpec): { readonly fields: string; readonly masks: stri
  * Two flows of one priority that a packet matches both: which one wins is the switch's whim. Looked for among flows on the same
  * fields; with equal masks too, overlapping ones would be equal and have been found before.
  */
-const checkOverlaps = (flows: readonly CompiledFlow[]): void => {
+const checkOverlaps = (flows: readonly Prepared[]): void => {
   const families = new Map<string, Map<string, CompiledFlow[]>>();
-  for (const flow of flows) {
-    const { fields, masks } = shapes(flow);
+  for (const { flow, shape } of flows) {
+    const { fields, masks } = shape;
     const family = families.get(fields) ?? new Map<string, CompiledFlow[]>();
     families.set(fields, family);
     const alike = family.get(masks);
@@ -153,8 +182,9 @@ const checkOverlaps = (flows: readonly CompiledFlow[]): void => {
   }
 };
 
-const byOrder = (a: CompiledFlow, b: CompiledFlow): number =>
-  a.tableId - b.tableId || b.priority - a.priority || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+/** No two flows have the same key. */
+const byOrder = ({ flow: a }: Prepared, { flow: b }: Prepared): number =>
+  a.tableId - b.tableId || b.priority - a.priority || (a.key < b.key ? -1 : 1);
 
 const unique = <T>(
   list: readonly T[],
@@ -186,17 +216,18 @@ export const compile = (state: DesiredState, parts: readonly Feature[] = feature
   const meters = unique<MeterSpec>(puntMeters, (m) => m.meterId, ownsMeter, "meter");
   const groupIds = new Set(groups.map((g) => g.groupId));
   const meterIds = new Set(meters.map((m) => m.meterId));
-  const flows = new Map<string, CompiledFlow>();
+  const flows = new Map<string, Prepared>();
   for (const feature of parts) {
     for (const flow of feature.flows(state)) {
-      checkFlow(flow, feature, groupIds, meterIds);
-      const compiled = { ...flow, key: canonicalFlowKey(flow), body: encoded(flow) };
-      const other = flows.get(compiled.key);
-      if (other !== undefined) throw new CompileError(`${nameOf(flow)} has the match of ${nameOf(other)}`);
-      flows.set(compiled.key, compiled);
+      const prepared = prepare(flow);
+      checkFlow(prepared, feature, groupIds, meterIds);
+      const { key } = prepared.flow;
+      const other = flows.get(key);
+      if (other !== undefined) throw new CompileError(`${nameOf(flow)} has the match of ${nameOf(other.flow)}`);
+      flows.set(key, prepared);
     }
   }
   const sorted = [...flows.values()].sort(byOrder);
   checkOverlaps(sorted);
-  return { meters, groups, flows: sorted };
+  return { meters, groups, flows: sorted.map((p) => p.flow) };
 };

@@ -14,6 +14,7 @@ import { createHash } from "node:crypto";
 import { apportion } from "./apportion.ts";
 import { assign } from "./assignment.ts";
 import { servingMembers } from "./eligibility.ts";
+import { memo } from "./memo.ts";
 import type { Health, Member, Pool } from "./model.ts";
 import { preferences } from "./preference.ts";
 
@@ -53,17 +54,24 @@ const distribute = (
   return slots.map((_, thing) => members[placeOf[thing]!]!);
 };
 
+/** So many layouts are remembered: a layout is dear, and asked for by every compilation and every view. */
+const REMEMBERED = 1024;
+
 /**
  * The layout of `numSlots` slots over the `serving` members, when `homes` are the configured ones. With both the same, it is the
  * plain layout; serving members need not be among the homes (backup members are not).
  *
  * @throws RangeError when `numSlots` is not a power of two in 64…4096
  */
-export const slotLayout = (
-  numSlots: number,
-  homes: readonly SlotMember[],
-  serving: readonly SlotMember[],
-): SlotLayout => {
+export const slotLayout = memo(
+  REMEMBERED,
+  (...input: readonly [numSlots: number, homes: readonly SlotMember[], serving: readonly SlotMember[]]) =>
+    JSON.stringify(input),
+  () => "",
+  (numSlots, homes, serving) => layOut(numSlots, homes, serving),
+);
+
+const layOut = (numSlots: number, homes: readonly SlotMember[], serving: readonly SlotMember[]): SlotLayout => {
   if (!isSlotCount(numSlots)) throw new RangeError(`${numSlots} slots: want a power of two, 64 to 4096`);
   const substitutes = candidates(serving);
   if (substitutes.length === 0) return [];
