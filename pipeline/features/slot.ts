@@ -24,7 +24,7 @@ const REMEMBERED = 1024;
 /** The flows of all slots. They are most of what there is, and the same as before for all pools but the one that changed. */
 const slotFlows = memo(
   REMEMBERED,
-  (pool: Pool) => pool.id,
+  (pool: Pool, _layout: SlotLayout) => pool.id,
   (pool: Pool, layout: SlotLayout) =>
     JSON.stringify([pool.id, pool.name, layout, pool.members.map((m) => [m.id, m.name])]),
   (pool, layout): readonly FlowSpec[] => {
