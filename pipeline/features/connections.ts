@@ -31,13 +31,13 @@ export const opening: MatchRecord = { tcp_flags: { value: SYN, mask: SYN | ACK }
 export const isCounted = (l: Listener): boolean => l.connectionLimit !== undefined || l.idleTimeoutMs !== undefined;
 
 /** Seconds of silence after which a connection is forgotten. */
-export const idleSeconds = (l: Pick<Listener, "idleTimeoutMs" | "protocol">): number =>
+const idleSeconds = (l: Pick<Listener, "idleTimeoutMs" | "protocol">): number =>
   l.idleTimeoutMs === undefined
     ? FORGOTTEN[l.protocol]
     : Math.min(MAX_IDLE, Math.max(1, Math.ceil(l.idleTimeoutMs / 1000)));
 
 /** What tells a connection from others, on the client's side. */
-export const tupleSpecs = (protocol: Protocol): readonly LearnSpec[] => [
+const tupleSpecs = (protocol: Protocol): readonly LearnSpec[] => [
   learnMatch("eth_type", 0x0800),
   learnMatch("nw_proto", protocol === "tcp" ? 6 : 17),
   learnMatch("ip_src"),

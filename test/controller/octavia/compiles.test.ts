@@ -65,7 +65,8 @@ it("whatever the API accepts compiles, beside what the file has", async () => {
       const base = { ...topology(), loadBalancers: [ofTheFile] };
       const api = await newApi({ topology: base, options: new Set(optionNames) });
       const made: Record<string, string[]> = { loadbalancer: [], listener: [], pool: [] };
-      const nth = (kind: string, n: number): string => made[kind]![n % made[kind]!.length] ?? "00000000-0000-4000-8000-000000000000";
+      const nth = (kind: string, n: number): string =>
+        made[kind]![n % made[kind]!.length] ?? "00000000-0000-4000-8000-000000000000";
       const post = async (kind: string, body: Json): Promise<void> => {
         const answer = await api.call("POST", `${kind}s`, { [kind]: body });
         if (answer.status === 201) made[kind]!.push(answer.body[kind].id);
