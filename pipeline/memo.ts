@@ -5,26 +5,25 @@
 
 /**
  * @param size so many results are kept, those used last
- * @param keyOf a string that differs whenever the result would
+ * @param placeOf what the result is of: only the last result of each place is kept
+ * @param keyOf a string that, together with the place, differs whenever the result would
  */
 export const memo = <Args extends readonly unknown[], Result>(
   size: number,
+  placeOf: (...args: Args) => string | number,
   keyOf: (...args: Args) => string,
   compute: (...args: Args) => Result,
 ): ((...args: Args) => Result) => {
-  const kept = new Map<string, Result>();
+  const kept = new Map<string | number, { readonly key: string; readonly result: Result }>();
   return (...args) => {
+    const place = placeOf(...args);
     const key = keyOf(...args);
-    const found = kept.get(key);
-    if (found !== undefined) {
-      // A map lists what was put in last at the end.
-      kept.delete(key);
-      kept.set(key, found);
-      return found;
-    }
-    const result = compute(...args);
-    kept.set(key, result);
-    if (kept.size > size) kept.delete(kept.keys().next().value as string);
-    return result;
+    const found = kept.get(place);
+    const entry = found?.key === key ? found : { key, result: compute(...args) };
+    // A map lists what was put in last at the end.
+    kept.delete(place);
+    kept.set(place, entry);
+    if (kept.size > size) kept.delete(kept.keys().next().value as string | number);
+    return entry.result;
   };
 };

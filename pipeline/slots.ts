@@ -55,7 +55,7 @@ const distribute = (
 };
 
 /** So many layouts are remembered: a layout is dear, and asked for by every compilation and every view. */
-const REMEMBERED = 4096;
+const REMEMBERED = 1024;
 
 /**
  * The layout of `numSlots` slots over the `serving` members, when `homes` are the configured ones. With both the same, it is the
@@ -67,6 +67,7 @@ export const slotLayout = memo(
   REMEMBERED,
   (...input: readonly [numSlots: number, homes: readonly SlotMember[], serving: readonly SlotMember[]]) =>
     JSON.stringify(input),
+  () => "",
   (numSlots, homes, serving) => layOut(numSlots, homes, serving),
 );
 

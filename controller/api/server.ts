@@ -77,7 +77,7 @@ export function buildApi(
     connectionTimeout: 60_000,
     keepAliveTimeout: 20_000,
     forceCloseConnections: "idle",
-    routerOptions: { maxParamLength: 256 },
+    routerOptions: { maxParamLength: 256, ignoreTrailingSlash: true },
     // A misspelt parameter is an error, not something to ignore.
     ajv: { customOptions: { removeAdditional: false } },
     frameworkErrors: (error: Error & { statusCode?: number }, _request: unknown, reply: FastifyReply) =>

@@ -65,8 +65,7 @@ export const countOpen = (member: Member, protocol: Protocol): readonly Action[]
 ];
 export const keepOpen: Action = resubmit({ table: T.open });
 
-/** Counts the connection of this packet, if there is room for it, and sets the bit. */
-const count = (l: Listener): readonly Action[] => [
+const learnConnection = (l: Listener): Action =>
   learn({
     table: T.connections,
     priority: 100,
@@ -77,7 +76,11 @@ const count = (l: Listener): readonly Action[] => [
     specs: [...tupleSpecs(l.protocol), learnLoad(1, flagCounted)],
     ...(l.connectionLimit === undefined ? {} : { limit: l.connectionLimit }),
     resultDst: flagCounted,
-  }),
+  });
+
+/** Counts the connection of this packet, if there is room for it, and sets the bit. To `learn` a limit of 0 would be none at all. */
+const count = (l: Listener): readonly Action[] => [
+  ...(l.connectionLimit === 0 ? [] : [learnConnection(l)]),
   // Only a flow that packets pass through knows when the last one was.
   resubmit({ table: T.connections }),
 ];

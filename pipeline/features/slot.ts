@@ -18,12 +18,13 @@ export const servedPools = (all: readonly Service[]): readonly Pool[] => [
   ...new Map(all.flatMap(({ up, pool }) => (up && pool !== undefined ? [[pool.id, pool]] : []))).values(),
 ];
 
-/** So many pools are remembered, as they are and as they were. */
-const REMEMBERED = 4096;
+/** The flows of so many pools are remembered, each as it was last: a pool of 1024 slots takes about a megabyte. */
+const REMEMBERED = 1024;
 
 /** The flows of all slots. They are most of what there is, and the same as before for all pools but the one that changed. */
 const slotFlows = memo(
   REMEMBERED,
+  (pool: Pool, _layout: SlotLayout) => pool.id,
   (pool: Pool, layout: SlotLayout) =>
     JSON.stringify([pool.id, pool.name, layout, pool.members.map((m) => [m.id, m.name])]),
   (pool, layout): readonly FlowSpec[] => {

@@ -156,6 +156,9 @@ describe.skipIf(!python.has("octaviaclient.osc.plugin"))("the real openstack cli
       lb_algorithm: "ROUND_ROBIN",
       protocol: "TCP",
     });
+    await done("pool", "set", "servers", "--lb-algorithm", "LEAST_CONNECTIONS");
+    expect(await shown("pool", "show", "servers")).toMatchObject({ lb_algorithm: "LEAST_CONNECTIONS" });
+    await done("pool", "set", "servers", "--lb-algorithm", "ROUND_ROBIN");
     const sticky = ["--protocol", "UDP", "--lb-algorithm", "SOURCE_IP", "--session-persistence", "type=SOURCE_IP"];
     await shown("pool", "create", "--name", "sticky", "--loadbalancer", "lb", ...sticky);
     await done("pool", "set", "sticky", "--lb-algorithm", "SOURCE_IP_PORT", "--description", "d");

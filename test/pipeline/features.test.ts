@@ -42,6 +42,22 @@ const tcpTo = (address: string, port: number) => ({
   tcp_dst: port,
 });
 
+describe("a connection limit", () => {
+  const opening = (p: Program) => find(p, T.listeners, tcpTo("10.20.0.100", 80), 200);
+
+  test("is what may be learned; what was not is dropped before it has a member", () => {
+    const p = compile(withListener({ connectionLimit: 7 }));
+    expect(opening(p).flatMap((f) => actions(f).flatMap((a) => (a.kind === "learn" ? [a.limit] : [])))).toEqual([7]);
+    expect(find(p, T.slots, { reg4: 1 }, 200).map(drops)).toEqual([true]);
+  });
+
+  test("of 0 learns nothing, where a limit of 0 would be none at all", () => {
+    const p = compile(withListener({ connectionLimit: 0 }));
+    expect(opening(p).map((f) => kinds(f).filter((k) => k === "learn"))).toEqual([[]]);
+    expect(find(p, T.slots, { reg4: 1 }, 200).map(drops)).toEqual([true]);
+  });
+});
+
 describe("table 0", () => {
   test("learns clients from host ports of their own subnet, never from uplinks", () => {
     const p = compile(seed);

@@ -7,12 +7,34 @@ import { seedState } from "../support/topology.ts";
 describe("memo", () => {
   test("computes what it has not kept, and keeps what was used last", () => {
     const computed: number[] = [];
-    const square = memo(2, String, (n: number) => {
-      computed.push(n);
-      return n * n;
-    });
+    const square = memo(
+      2,
+      (n: number) => n,
+      () => "",
+      (n) => {
+        computed.push(n);
+        return n * n;
+      },
+    );
     expect([1, 2, 1, 3, 1, 2].map(square)).toEqual([1, 4, 1, 9, 1, 4]);
     expect(computed).toEqual([1, 2, 3, 2]);
+  });
+
+  test("keeps one result of each place", () => {
+    let computed = 0;
+    const join = memo(
+      9,
+      (place: string, _: string) => place,
+      (_, value) => value,
+      (place, value) => `${place}${value}${++computed}`,
+    );
+    expect([join("a", "x"), join("b", "x"), join("a", "x"), join("a", "y"), join("a", "x")]).toEqual([
+      "ax1",
+      "bx2",
+      "ax1",
+      "ay3",
+      "ax4",
+    ]);
   });
 });
 

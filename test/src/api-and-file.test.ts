@@ -68,6 +68,10 @@ describe("what the file has, and what was made through the API", () => {
     expect(answer).toMatchObject({ status: 409, body: { faultstring: expect.stringMatching(words) } });
   });
 
+  it("a slash at the end of a path is no other path", async () => {
+    expect((await lbaas("GET", "loadbalancers/")).body.loadbalancers.map((row: Json) => row.id)).toEqual([lb.id]);
+  });
+
   it("no member at a VIP of the file", async () => {
     const answer = await lbaas("POST", `pools/${pool.id}/members`, {
       member: { address: "10.20.0.100", protocol_port: 1 },
