@@ -36,6 +36,8 @@ interface Running {
   readonly number: number;
   readonly startedAt: number;
   deadline: number;
+  /** It takes the place of one that went to where the next hop no longer is. */
+  readonly isSecond: boolean;
 }
 
 interface Entry {
@@ -143,9 +145,17 @@ export class HealthChecker {
     this.#arm();
   }
 
-  /** Probes that wait for a MAC may have it now. */
+  /** Probes that wait for a MAC may have it now; those that went to a MAC or port which is no longer right start again. */
   neighboursChanged(): void {
-    for (const e of this.#running.values()) if (e.running?.probe === undefined) this.#launch(e);
+    const now = performance.now();
+    for (const e of [...this.#running.values()]) {
+      if (e.running?.probe === undefined) this.#launch(e);
+      else if (this.#hasMoved(e) && !e.running.isSecond) {
+        this.#cancel(e);
+        // Once only: a next hop that moves all the time must not go unjudged for ever.
+        this.#start(e, now, true);
+      }
+    }
     this.#arm();
   }
 
@@ -173,10 +183,16 @@ export class HealthChecker {
     this.#alarm.clear();
   }
 
-  #start(e: Entry, now: number): void {
+  #hasMoved({ target, running }: Entry): boolean {
+    const way = this.#deps.lookup({ segment: target.segment.id, ip: target.nextHop });
+    const link = running?.link;
+    return way.kind === "known" && link !== undefined && (way.mac !== link.mac || way.ofport !== link.ofport);
+  }
+
+  #start(e: Entry, now: number, isSecond = false): void {
     const { target } = e;
     const number = this.#ports.next(addressKey(target));
-    e.running = { number, startedAt: now, deadline: now + target.monitor.timeoutMs };
+    e.running = { number, startedAt: now, deadline: now + target.monitor.timeoutMs, isSecond };
     this.#running.set(runningKey(target.segment.id, target.ip, number), e);
     this.#launch(e);
   }

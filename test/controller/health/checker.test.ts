@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { parseEthernet } from "../../../openflow/packet/ethernet.ts";
 import { TCP_FLAG } from "../../../openflow/packet/tcp.ts";
 import type { Member, Topology } from "../../../pipeline/model.ts";
-import { ProbeNet, probedTopology, tcpMonitor } from "../../support/probe-net.ts";
+import { type Mood, ProbeNet, probedTopology, tcpMonitor } from "../../support/probe-net.ts";
 import { ip } from "../../support/topology.ts";
 
 const { rst: RST, ack: ACK, syn: SYN } = TCP_FLAG;
@@ -161,6 +162,41 @@ describe("what is not the member's fault", () => {
     net.lookup = () => ({ kind: "asking" });
     await pass(4_000);
     expect(net.results.at(-1)?.reason).toBe("no MAC (no ARP answer within 1 s)");
+  });
+});
+
+describe("a next hop that moves", () => {
+  /** The member answers at this MAC, or at none. */
+  const move = (net: ProbeNet, mac: number, mood: Mood): void => {
+    net.lookup = () => ({ kind: "known", mac, ofport: 10 });
+    net.moods.set(ip("10.20.0.2"), mood);
+    net.checker.neighboursChanged();
+  };
+
+  test("is probed at its new place at once; the probe that went to the old one is no failure", async () => {
+    const net = start(probedTopology(1));
+    await pass(1_000);
+    net.moods.set(ip("10.20.0.2"), "silent");
+    const failures = () => net.results.filter((r) => !r.ok).length;
+    while (failures() < 2) await pass(10);
+    const sent = net.syns().length;
+    while (net.syns().length === sent) await pass(10);
+    move(net, 7, "accept");
+    await pass(10);
+    expect(net.results.at(-1)).toMatchObject({ ok: true, reason: "connected" });
+    expect(parseEthernet(net.syns().at(-1)!.bytes)?.dst).toBe(7);
+    await pass(3_000);
+    expect([failures(), net.states()]).toEqual([2, { 1: "up" }]);
+  });
+
+  test("does not escape its verdict by moving all the time", async () => {
+    const net = start(probedTopology(1));
+    await pass(1_000);
+    for (let mac = 100; net.states()[1] === "up" && mac < 300; mac++) {
+      move(net, mac, "silent");
+      await pass(100);
+    }
+    expect(net.states()).toEqual({ 1: "down" });
   });
 });
 
