@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
 import { buildApi } from "../controller/api/server.ts";
@@ -243,7 +244,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await listener.close();
     throw listenError(e as NodeJS.ErrnoException, options.http, "HTTP");
   }
-  log.info({ openflow, http: options.http, nodes: [...nodes.keys()] }, "openflow-lb is up");
+  // The port that was given, should 0 have been asked for.
+  const http = { ...options.http, port: (api.server.address() as AddressInfo).port };
+  log.info({ openflow, http, nodes: [...nodes.keys()] }, "openflow-lb is up");
 
   return {
     reload: () => {
