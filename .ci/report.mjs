@@ -17,6 +17,7 @@ function readReport(path) {
 /** Tests that CI does not allow to be skipped: those that need more than Node. */
 const musts = [
   { what: "a real Open vSwitch", files: /\/test\/ovs\// },
+  { what: "the kernel's datapath", files: /\/test\/kernel\// },
   { what: "a real browser", files: /\/test\/web\// },
   { what: "the real openstack client", files: /\/test\/client\// },
 ];

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -82,6 +83,23 @@ describe("the lab on the kernel's datapath", () => {
     expect(flows).toMatch(/dst=192\.168\.5\.21.*actions:ct\(commit,zone=\d+,nat\(dst=10\.[23]0\.0\.[23]:8080\)\)/);
     expect(flows).toMatch(/ipv4\(dst=10\.[23]0\.0\.[23],.*actions:set\(eth\(.*set\(ipv4\(ttl=63\)\)/);
     expect(flows).toMatch(/ipv4\(src=10\.[23]0\.0\.[23],dst=192\.168\.5\.\d+.*actions:ct\(zone=\d+,nat\),recirc/);
+  });
+
+  /** Captured packets of the main job are among these checks: addresses, MACs, TTLs and checksums on both sides. */
+  test("all checks of `lbctl verify` hold", async () => {
+    const lbctl = fileURLToPath(new URL("../../src/lbctl.js", import.meta.url));
+    const checks = spawn(process.execPath, [lbctl, "verify", "--lab", name], { stdio: ["ignore", "pipe", "inherit"] });
+    let lines = "";
+    checks.stdout.setEncoding("utf8").on("data", (text: string) => {
+      process.stdout.write(text);
+      lines += text;
+    });
+    const [status] = await once(checks, "close");
+    expect(lines.split("\n").filter((line) => line.includes("✗"))).toEqual([]);
+    const [, passed, total] = /^(\d+) of (\d+) checks passed/m.exec(lines) ?? [];
+    expect(passed).toBe(total);
+    expect(Number(total)).toBeGreaterThan(110);
+    expect(status).toBe(0);
   });
 
   test("goes when it is told to, and leaves nothing", async () => {

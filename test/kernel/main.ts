@@ -9,8 +9,7 @@ import { KernelError } from "./error.ts";
 import { readKernel } from "./image.ts";
 import { runInGuest } from "./machine.ts";
 
-const usage = `npm run test:kernel                    the tests on the kernel's datapath
-npm run test:kernel -- --verify        and all checks of lbctl verify there
+const usage = `npm run test:kernel                    the tests on the kernel's datapath, all checks of lbctl verify among them
 npm run test:kernel -- -- COMMAND ...  any command on this machine's files, under that kernel
 
   --out DIR        keep results, captures and logs there (default: a new folder, kept after a failure only)
@@ -27,7 +26,6 @@ function slowness(): string {
 }
 
 const options = {
-  verify: { type: "boolean", default: false },
   out: { type: "string" },
   limit: { type: "string", default: "2400" },
   memory: { type: "string", default: "2048" },
@@ -47,8 +45,7 @@ async function main(): Promise<number> {
   mkdirSync(out, { recursive: true });
   const setup = join(repository, "src/setup/kernel.mjs");
   const kernel = readKernel((await run([process.execPath, setup], { timeoutMs: 600_000 })).trim());
-  const command =
-    positionals.length === 0 ? suite(await buildForGuest(repository), values.verify) : positionals.map(quote).join(" ");
+  const command = positionals.length === 0 ? suite(await buildForGuest(repository)) : positionals.map(quote).join(" ");
   const ready = Date.now();
   const status = await runInGuest({
     kernel,
@@ -87,10 +84,9 @@ function guestEnvironment(): Readonly<Record<string, string>> {
   };
 }
 
-function suite(build: string, withVerify: boolean): string {
+function suite(build: string): string {
   const vitest = quote(join(repository, "node_modules/vitest/vitest.mjs"));
-  const files = withVerify ? "" : " test/kernel/datapath.test.js";
-  return `node ${vitest} run --config ${quote(join(build, "test/kernel/vitest.config.js"))}${files}`;
+  return `node ${vitest} run --config ${quote(join(build, "test/kernel/vitest.config.js"))}`;
 }
 
 function wholeNumber(text: string, option: string): number {
