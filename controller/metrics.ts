@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { NudState } from "./neighbour/machine.ts";
+import type { SourceCounts } from "./source-watch.ts";
 
 const NUD_STATES = [
   "none",
@@ -10,6 +11,13 @@ const NUD_STATES = [
   "failed",
   "permanent",
 ] as const satisfies readonly NudState[];
+
+/** What the switch has counted of a port, under the names it goes by. */
+export interface PortSources {
+  readonly segment: string;
+  readonly port: string;
+  readonly counts: SourceCounts;
+}
 
 /** Every metric of the daemon, in one place. Names follow the Prometheus conventions; docker/metrics.md has the list. */
 export function makeMetrics() {
@@ -34,10 +42,40 @@ export function makeMetrics() {
       }
     },
   });
+  const sources = new Map<string, () => readonly PortSources[]>();
+  new Counter({
+    name: "oflb_address_conflicts_total",
+    help: "Frames that claimed an address of ours",
+    labelNames: ["node", "segment", "port"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [node, ports] of sources) {
+        for (const { segment, port, counts } of ports()) this.inc({ node, segment, port }, counts.claims);
+      }
+    },
+  });
+  new Counter({
+    name: "oflb_sources_not_learned_total",
+    help: "Frames whose source was one more than may be learned behind the port",
+    labelNames: ["node", "segment", "port", "kind"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [node, ports] of sources) {
+        for (const { segment, port, counts } of ports()) {
+          this.inc({ node, segment, port, kind: "mac" }, counts.macs);
+          this.inc({ node, segment, port, kind: "client" }, counts.clients);
+        }
+      }
+    },
+  });
   return {
     registry,
     /** Gives the states of all next hops of a node; asked at each scrape. */
     neighbourStates,
+    /** Gives what the switch of a node has counted of its ports; asked at each scrape. */
+    sources,
     flowMods: counter("oflb_flow_mods_total", "Flow mods sent, by node and command", ["node", "command"]),
     rounds: counter("oflb_reconcile_rounds_total", "Reconcile rounds, by node and result", ["node", "result"]),
     drift: counter("oflb_drift_operations_total", "Changes made to undo what others did to the switch", ["node"]),
@@ -47,7 +85,10 @@ export function makeMetrics() {
     steady: gauge("oflb_node_steady", "1 while the switch holds exactly the wanted state", ["node"]),
     secondary: gauge("oflb_node_secondary", "1 while another controller is primary and nothing is written", ["node"]),
     flows: gauge("oflb_desired_flows", "Flows of the desired program", ["node"]),
-    conflicts: counter("oflb_address_conflicts_total", "Frames that claimed an address of ours", ["node", "segment"]),
+    neighbourConflicts: counter("oflb_neighbour_conflicts_total", "Times that two MACs claimed one next hop", [
+      "node",
+      "segment",
+    ]),
     queueDrops: counter("oflb_neighbour_queue_drops_total", "Packets dropped while their next hop was asked for", [
       "node",
     ]),

@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import { formatIpv4, formatMac } from "../openflow/packet/address.ts";
 import type { Health, Neighbour } from "../pipeline/model.ts";
 import type { ProbeTarget } from "../pipeline/probe-target.ts";
@@ -11,19 +12,27 @@ interface Seen {
   readonly ok: boolean;
 }
 
+/** Where suspect frames come from. `port` is absent where it is not known. */
+export interface Suspect {
+  readonly segment: string;
+  readonly port?: string;
+}
+
 const MANY_REASONS = 3;
 
 /** Tells what happens to one node. */
 export class NodeEvents {
   #node: string;
   #publish: Publish;
+  #log: Pick<Logger, "warn">;
   #neighbours = new Map<string, Neighbour>();
   #seen = new Map<number, Seen>();
-  #conflicts = new RateLimitedLog();
+  #suspicions = new RateLimitedLog();
 
-  constructor(node: string, publish: Publish) {
+  constructor(node: string, publish: Publish, log: Pick<Logger, "warn">) {
     this.#node = node;
     this.#publish = publish;
+    this.#log = log;
   }
 
   state(state: NodeState, about: { readonly peer: string | undefined; readonly error: string | undefined }): void {
@@ -88,15 +97,18 @@ export class NodeEvents {
     this.#neighbours = next;
   }
 
-  conflict(segment: string, what: string): void {
-    this.#conflicts.line(`${segment} ${what}`, (held) =>
-      this.#publish({
-        kind: "conflict",
-        level: "warn",
-        text: `segment ${segment}: ${what}`,
-        data: { node: this.#node, segment, ...(held > 0 ? { heldBack: held } : {}) },
-      }),
-    );
+  /**
+   * Something is wrong with the source of frames. At most one of a kind and source within ten seconds is told and logged: who
+   * forges frames does so as fast as he can.
+   */
+  suspicion(kind: "conflict" | "flood", about: Suspect, what: string): void {
+    const { segment, port } = about;
+    this.#suspicions.line(`${kind} ${segment} ${port ?? what}`, (held) => {
+      const data = { segment, ...(port === undefined ? {} : { port }), ...(held > 0 ? { heldBack: held } : {}) };
+      const text = `segment ${segment}: ${what}`;
+      this.#publish({ kind, level: "warn", text, data: { node: this.#node, ...data } });
+      this.#log.warn(data, text);
+    });
   }
 
   /** A probe ended. Only what is new is told: another state, or the first failure or success after the other. */

@@ -18,7 +18,7 @@ import type { NodeState } from "./api/views.ts";
 import type { Publish } from "./events.ts";
 import { HealthChecker } from "./health/checker.ts";
 import { ProbeMetrics } from "./health/probe-metrics.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Metrics, PortSources } from "./metrics.ts";
 import { NeighbourResolver } from "./neighbour/resolver.ts";
 import { NodeEvents } from "./node-events.ts";
 import { readPacketIn } from "./packet-in.ts";
@@ -31,6 +31,7 @@ import { dumpFlows, type ObservedFlow, observe } from "./reconcile/observe.ts";
 import { RETAKE_MS, type RoleName, roleName, takePrimary } from "./role.ts";
 import type { SwitchError } from "./session/requests.ts";
 import type { Session } from "./session/session.ts";
+import { SourceWatch } from "./source-watch.ts";
 import { StaleConnections } from "./stale-connections.ts";
 
 /** What a switch answers a secondary controller that writes. */
@@ -56,6 +57,7 @@ export class NodeController {
   readonly node: Node;
   readonly resolver: NeighbourResolver;
   readonly checker: HealthChecker;
+  readonly sources = new SourceWatch();
   #deps: NodeDeps;
   #topology: Topology;
   #session: Session | undefined;
@@ -94,7 +96,7 @@ export class NodeController {
     this.#topology = topology;
     this.#deps = { ...deps, log: deps.log.child({ node: node.name }) };
     this.#stale = new StaleConnections(this.#deps.log);
-    this.#events = new NodeEvents(node.name, deps.publish);
+    this.#events = new NodeEvents(node.name, deps.publish, this.#deps.log);
     this.#announcer = new Announcer((segment, frame) => this.#flood(segment, frame, "gratuitous ARP"));
     this.resolver = new NeighbourResolver({
       log: this.#deps.log,
@@ -106,7 +108,11 @@ export class NodeController {
         this.#events.neighbours(this.resolver.published(), (ofport) => this.#portName(ofport));
         this.#wantedChanged("neighbours");
       },
-      conflict: (segment, what) => this.#conflict(segment, what),
+      conflict: (segment, what) => {
+        const name = this.#segmentName(segment);
+        this.#deps.metrics.neighbourConflicts.inc({ node: this.node.name, segment: name });
+        this.#events.suspicion("conflict", { segment: name }, what);
+      },
       portNumber: (name) => [...this.#ports.values()].find((p) => p.name === name)?.portNo,
       dropped: (n) => this.#deps.metrics.queueDrops.inc({ node: node.name }, n),
     });
@@ -132,7 +138,12 @@ export class NodeController {
       topology: () => this.#topology,
       resolver: this.resolver,
       send: (ofport, frame, what) => this.#packetOut(ofport, frame, what),
-      conflict: (segment, what) => this.#conflict(segment, what),
+      claim: (inPort, what) => {
+        const port = this.ports.attached.find((p) => p.ofport === inPort);
+        const name = this.#portName(inPort);
+        const segment = port === undefined ? "none" : this.#segmentName(port.segment);
+        this.#events.suspicion("conflict", { segment, port: name }, `port ${name}: ${what}`);
+      },
       probeAnswer: (segment, inPort, frame) => this.checker.handle(segment, inPort, frame),
     });
     this.#loop = new ReconcileLoop({
@@ -141,6 +152,7 @@ export class NodeController {
       ended: (result) => this.#ended(result),
     });
     this.#deps.metrics.neighbourStates.set(node.name, () => this.resolver.views().map((view) => view.state));
+    this.#deps.metrics.sources.set(node.name, () => this.#portSources());
     this.#deps.metrics.connected.set({ node: node.name }, 0);
     this.#deps.metrics.steady.set({ node: node.name }, 0);
   }
@@ -257,6 +269,7 @@ export class NodeController {
     this.resolver.stop();
     this.checker.stop();
     this.#deps.metrics.neighbourStates.delete(this.node.name);
+    this.#deps.metrics.sources.delete(this.node.name);
   }
 
   handle(message: Message): void {
@@ -319,6 +332,7 @@ export class NodeController {
     }
     const observed = await observe(session);
     this.#lastSeen = observed.flows;
+    this.#watchSources(observed.flows);
     if (!this.#adopted) {
       this.resolver.adopt(readNeighbours(observed.flows, this.#topology));
       this.checker.adopt(readServing(observed.flows, this.#topology));
@@ -490,11 +504,29 @@ export class NodeController {
     return this.#ports.get(ofport)?.name ?? `port ${ofport}`;
   }
 
-  #conflict(segment: number, what: string): void {
-    const name = this.#topology.segments.find((s) => s.id === segment)?.name ?? String(segment);
-    this.#events.conflict(name, what);
-    this.#deps.metrics.conflicts.inc({ node: this.node.name, segment: name });
-    this.#deps.log.warn({ segment: name }, what);
+  #segmentName(id: number): string {
+    return this.#topology.segments.find((s) => s.id === id)?.name ?? String(id);
+  }
+
+  /** What the switch has counted of the sources of frames, by port. */
+  #portSources(): readonly PortSources[] {
+    return this.ports.attached.flatMap((p) => {
+      const counts = this.sources.counts(p.ofport);
+      return counts === undefined ? [] : [{ segment: this.#segmentName(p.segment), port: p.name, counts }];
+    });
+  }
+
+  #watchSources(flows: readonly ObservedFlow[]): void {
+    for (const { ofport, suspicion, frames } of this.sources.look(flows)) {
+      // Of claims the packets themselves tell more, see PacketInHandlers.
+      if (suspicion === "claims") continue;
+      const port = this.#portName(ofport);
+      const attached = this.ports.attached.find((p) => p.ofport === ofport);
+      const segment = attached === undefined ? "none" : this.#segmentName(attached.segment);
+      const what = suspicion === "macs" ? "MAC addresses" : "clients";
+      const text = `port ${port} has more ${what} than may be learned: ${frames} frames from others`;
+      this.#events.suspicion("flood", { segment, port }, text);
+    }
   }
 
   #flood(segment: number, frame: Buffer, what: string): boolean {

@@ -16,7 +16,7 @@ export interface PacketInDeps {
   readonly resolver: NeighbourResolver;
   readonly send: (ofport: number, frame: Buffer, what: string) => void;
   /** Somebody uses an address of ours. */
-  readonly conflict: (segment: number, what: string) => void;
+  readonly claim: (inPort: number, what: string) => void;
   /** A member answers a probe. */
   readonly probeAnswer: (segment: number, inPort: number, frame: Buffer) => void;
 }
@@ -102,10 +102,6 @@ export class PacketInHandlers {
     if (!link) return;
     const claimed = link.type === ETH_TYPE.arp ? parseArp(link.payload)?.spa : parseIpv4(link.payload)?.src;
     const address = claimed === undefined ? "a MAC address" : formatIpv4(claimed);
-    const segment = Number(packet.metadata("reg0"));
-    this.#deps.conflict(
-      segment,
-      `${formatMac(link.src)} behind port ${packet.inPort} claims ${address}, which is ours`,
-    );
+    this.#deps.claim(packet.inPort, `${formatMac(link.src)} claims ${address}, which is ours`);
   }
 }

@@ -11,6 +11,7 @@ import { arp } from "./features/arp.ts";
 import { classify } from "./features/classify.ts";
 import { echo } from "./features/echo.ts";
 import type { Feature } from "./features/feature.ts";
+import { guard } from "./features/guard.ts";
 import { hairpin } from "./features/hairpin.ts";
 import { ingress } from "./features/ingress.ts";
 import { listener } from "./features/listener.ts";
@@ -32,6 +33,7 @@ import { puntMeters } from "./punt.ts";
 /** Every feature of the product. */
 const features: readonly Feature[] = [
   ingress,
+  guard,
   classify,
   arp,
   echo,

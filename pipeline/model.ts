@@ -64,8 +64,8 @@ export interface Segment {
   readonly probe?: { readonly ip: Ipv4 };
   /** Seconds after which an unused learned MAC or client is forgotten: 1…65535, the idle_timeout of `learn`. */
   readonly ageing: number;
-  /** How many MACs the segment may learn; absent: no limit. */
-  readonly learnLimit?: number;
+  /** How many MACs, and how many clients, may be learned behind each of its ports. */
+  readonly learnLimit: number;
   /** Whether hosts of the subnet that send through us become next hops without being asked for (table 21). */
   readonly clientsLearned: boolean;
 }

@@ -33,6 +33,15 @@ export const flagVipError: Subfield = { field: "reg6", ofs: 0, nBits: 1 };
 /** 1: the packet belongs to a connection that its listener counts, or may go on without (connections.ts). */
 export const flagCounted: Subfield = { field: "reg6", ofs: 1, nBits: 1 };
 
+/** 1: the source MAC of the frame is learned; 0: its port has as many as it may have (guard.ts). */
+export const flagMacLearned: Subfield = { field: "reg6", ofs: 2, nBits: 1 };
+
+/** 1: the source address of the packet is learned as a next hop. */
+export const flagClientLearned: Subfield = { field: "reg6", ofs: 3, nBits: 1 };
+
+/** 1: the source of the frame is an address of ours. */
+export const flagClaim: Subfield = { field: "reg6", ofs: 4, nBits: 1 };
+
 /** Id of the segment the packet leaves into, as routing (or the member in the client's segment) decided; else 0. */
 export const regEgress = whole("reg7");
 

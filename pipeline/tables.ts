@@ -32,6 +32,7 @@ const table = (
 export const T = {
   ingress: 0,
   classify: 1,
+  guard: 2,
   arp: 5,
   echo: 6,
   listeners: 10,
@@ -58,6 +59,7 @@ export const tables: readonly TableDef[] = [
     "ingress",
     [T.classify],
     "Ingress port to segment (reg0); learns MACs and clients; drops what only we may send.",
+    [T.guard],
   ),
   table(
     T.classify,
@@ -66,6 +68,7 @@ export const tables: readonly TableDef[] = [
     [T.arp, T.echo, T.listeners, T.router, T.translated, T.hairpinBack, T.replies],
     "Sorts by destination MAC and address: ARP, ping, listener, traffic for the router, traffic between machines.",
   ),
+  table(T.guard, "guard", "ingress", [], "Counts, by port, sources that were not learned and claims of our addresses."),
   table(T.arp, "arp", "responders", [T.fdb], "Answers ARP requests for our addresses; other ARP is switched."),
   table(T.echo, "echo", "responders", [], "Answers pings of our addresses."),
   table(

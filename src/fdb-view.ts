@@ -8,6 +8,7 @@ import { formatIpv4, formatMac } from "../openflow/packet/address.ts";
 import { parseCookie } from "../pipeline/cookies.ts";
 import { exactValue } from "../pipeline/match.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
+import { regSegment } from "../pipeline/registers.ts";
 import { T } from "../pipeline/tables.ts";
 
 /** What the switches have learned, by node and segment; nothing of those that are away. */
@@ -23,14 +24,15 @@ export async function fdbViews(nodes: readonly NodeController[], only: string | 
 async function nodeViews(n: NodeController): Promise<FdbView[]> {
   if (!n.session) return [];
   const [fdb, adjacency, floods] = await Promise.all([n.dump(T.fdb), n.dump(T.adjacency), floodCounters(n)]);
-  const addresses = addressesByMac(adjacency);
-  const portName = new Map(n.ports.attached.map((p) => [p.ofport, p.name]));
+  const { attached } = n.ports;
+  const addresses = addressesByMac(adjacency, new Map(attached.map((p) => [p.ofport, p.segment])));
+  const portName = new Map(attached.map((p) => [p.ofport, p.name]));
   return n.topology.segments.map((segment): FdbView => {
     const flood = floods.get(floodGroup(segment.id));
     const entries = fdb.flatMap((f): FdbEntryView[] => {
       const mac = exactValue(f.match, "eth_dst");
       const port = actionsOf(f).find((a) => a.kind === "output")?.port;
-      if (!isFor(f, "learned-fdb", segment.id) || typeof mac !== "number" || port === undefined) return [];
+      if (!isLearnedMac(f, segment.id) || typeof mac !== "number" || port === undefined) return [];
       return [
         {
           mac: formatMac(mac),
@@ -55,18 +57,21 @@ async function nodeViews(n: NodeController): Promise<FdbView[]> {
 const actionsOf = (f: ObservedFlow): readonly Action[] =>
   f.instructions.flatMap((i) => (i.kind === "apply_actions" ? i.actions : []));
 
-const isFor = (f: ObservedFlow, feature: string, segment: number): boolean => {
-  const parts = parseCookie(f.cookie);
-  return parts?.feature === feature && parts.object.kind === "segment" && parts.object.id === segment;
-};
+const isLearnedMac = (f: ObservedFlow, segment: number): boolean =>
+  parseCookie(f.cookie)?.feature === "learned-fdb" && exactValue(f.match, regSegment.field) === segment;
 
 /** Addresses of learned clients by "SEGMENT MAC". */
-function addressesByMac(flows: readonly ObservedFlow[]): ReadonlyMap<string, number[]> {
+function addressesByMac(
+  flows: readonly ObservedFlow[],
+  segmentOf: ReadonlyMap<number, number>,
+): ReadonlyMap<string, number[]> {
   const found = new Map<string, number[]>();
   for (const f of flows) {
     const parts = parseCookie(f.cookie);
     const ip = exactValue(f.match, "ip_dst");
     if (parts?.feature !== "learned-adjacency" || typeof ip !== "number") continue;
+    const segment = segmentOf.get(actionsOf(f).find((a) => a.kind === "output")?.port ?? -1);
+    if (segment === undefined) continue;
     for (const a of actionsOf(f)) {
       const mac =
         a.kind === "load" && a.dst.field === "eth_dst"
@@ -75,7 +80,7 @@ function addressesByMac(flows: readonly ObservedFlow[]): ReadonlyMap<string, num
             ? Number(a.value)
             : undefined;
       if (mac === undefined) continue;
-      const key = `${parts.object.id} ${mac}`;
+      const key = `${segment} ${mac}`;
       found.set(key, [...(found.get(key) ?? []), ip]);
     }
   }

@@ -4,6 +4,7 @@ import type { FlowView, NeighbourView, PlanView, PortView, SlotsView } from "../
 import { flowText } from "../controller/flow-text.ts";
 import type { NodeController } from "../controller/node.ts";
 import { describeOp } from "../controller/reconcile/describe.ts";
+import type { SourceCounts } from "../controller/source-watch.ts";
 import { formatIpv4, formatMac } from "../openflow/packet/address.ts";
 import { compile } from "../pipeline/compile.ts";
 import { parseCookie } from "../pipeline/cookies.ts";
@@ -73,6 +74,12 @@ export function apiSource(deps: ViewDeps): ApiSource {
   };
 }
 
+const counted = (counts: SourceCounts | undefined) => ({
+  claims: counts?.claims ?? null,
+  macsNotLearned: counts?.macs ?? null,
+  clientsNotLearned: counts?.clients ?? null,
+});
+
 function portViews(n: NodeController): PortView[] {
   const { attached, unattached } = n.ports;
   const node = n.node.name;
@@ -90,6 +97,7 @@ function portViews(n: NodeController): PortView[] {
           role: p.role,
           state: "missing",
           mac: null,
+          ...counted(undefined),
         }),
       ),
   );
@@ -103,6 +111,7 @@ function portViews(n: NodeController): PortView[] {
         role: p.role,
         state: p.up ? "up" : "down",
         mac: formatMac(p.mac),
+        ...counted(n.sources.counts(p.ofport)),
       }),
     ),
     ...unattached.map(
@@ -114,6 +123,7 @@ function portViews(n: NodeController): PortView[] {
         role: null,
         state: (p.config & 1) === 0 && (p.state & 1) === 0 ? "up" : "down",
         mac: formatMac(p.hwAddr),
+        ...counted(undefined),
       }),
     ),
     ...missing,

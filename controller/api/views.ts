@@ -46,6 +46,9 @@ export const PortView = named("Port", "A port of a bridge.", {
   role: orNull(text()),
   state: oneOf(["up", "down", "missing"]),
   mac: orNull(text()),
+  claims: orNull(integer(), "frames that claimed an address of ours; null where the switch does not count them"),
+  macsNotLearned: orNull(integer(), "frames whose MAC was one more than may be learned behind the port"),
+  clientsNotLearned: orNull(integer(), "packets whose address was one more than may be learned behind the port"),
 });
 export type PortView = View<typeof PortView>;
 

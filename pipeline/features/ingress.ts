@@ -7,66 +7,66 @@ import { ipText, macText } from "../format.ts";
 import { arp, ip, prefix } from "../match.ts";
 import type { DesiredState, ResolvedPort, Segment } from "../model.ts";
 import { punt } from "../punt.ts";
-import { regSegment } from "../registers.ts";
+import { flagClientLearned, flagMacLearned, regSegment } from "../registers.ts";
 import { T } from "../tables.ts";
 import type { Feature } from "./feature.ts";
+import { claimLookedAt, learnsClients, lookedAt } from "./guard.ts";
 
 const flow = flowBuilder("ingress");
 
 /** Bit 40 of a MAC: group addresses, which nobody may send from. */
 const GROUP_BIT = 0x0100_0000_0000;
 
-const limitOf = (segment: Segment): Pick<Learn, "limit"> =>
-  segment.learnLimit === undefined ? {} : { limit: segment.learnLimit };
-
 /**
  * Timeouts are hard ones: learning goes by the source of frames, so an idle timeout, which counts frames *to* the address, would
- * drop entries of machines that only send. A frame seen again starts the time anew.
+ * drop entries of machines that only send. A frame seen again starts the time anew. The switch limits entries by cookie, so
+ * the port is in the cookie: a flood behind one port takes no other port's room.
  */
-const learnFdb = (segment: Segment): Learn =>
-  learn({
+const learned = (segment: Segment, o: Parameters<typeof learn>[0]): Learn =>
+  learn({ hardTimeout: segment.ageing, limit: segment.learnLimit, ...o });
+
+const learnFdb = (port: ResolvedPort, segment: Segment): Learn =>
+  learned(segment, {
     table: T.fdb,
     priority: 50,
-    hardTimeout: segment.ageing,
-    cookie: cookie("learned-fdb", { kind: "segment", id: segment.id }),
+    cookie: cookie("learned-fdb", { kind: "port", id: port.ofport }),
     specs: [learnMatch(regSegment.field), learnMatch("eth_dst", "eth_src"), learnOutput("in_port")],
-    ...limitOf(segment),
+    resultDst: flagMacLearned,
   });
 
-const learnAdjacency = (segment: Segment): Learn =>
-  learn({
+const learnAdjacency = (port: ResolvedPort, segment: Segment): Learn =>
+  learned(segment, {
     table: T.adjacency,
     priority: 90,
-    hardTimeout: segment.ageing,
-    cookie: cookie("learned-adjacency", { kind: "segment", id: segment.id }),
+    cookie: cookie("learned-adjacency", { kind: "port", id: port.ofport }),
     specs: [
       learnMatch("eth_type", 0x0800),
       learnMatch("ip_dst", "ip_src"),
       learnLoad("eth_src", "eth_dst"),
       learnOutput("in_port"),
     ],
-    ...limitOf(segment),
+    resultDst: flagClientLearned,
   });
 
 function* portFlows(port: ResolvedPort, segment: Segment): Generator<FlowSpec> {
   const object = { kind: "port", id: port.ofport } as const;
   const from = { in_port: port.ofport, ...(port.hostMac === undefined ? {} : { eth_src: port.hostMac }) };
-  const enter = [load(segment.id, regSegment), learnFdb(segment)];
+  const enter = [load(segment.id, regSegment), learnFdb(port, segment)];
   yield flow({
     table: T.ingress,
     priority: 100,
     match: from,
-    actions: enter,
+    actions: [...enter, lookedAt],
     goto: T.classify,
     object,
     why: `Frames from port ${port.name} belong to segment ${segment.name}; their source is learned.`,
   });
-  if (segment.clientsLearned && port.role === "host") {
+  if (learnsClients(port, segment)) {
     yield flow({
       table: T.ingress,
       priority: 110,
       match: { ...ip, ...from, ip_src: prefix(segment.subnet) },
-      actions: [...enter, learnAdjacency(segment)],
+      actions: [...enter, learnAdjacency(port, segment), lookedAt],
       goto: T.classify,
       object,
       why: `Hosts of ${segment.name} behind port ${port.name} become next hops as they send.`,
@@ -103,9 +103,9 @@ function* antiSpoof(s: DesiredState): Generator<FlowSpec> {
     const spoofed = {
       table: T.ingress,
       priority: 240,
-      actions: [punt("conflict")],
+      actions: [...claimLookedAt, punt("conflict")],
       object: { kind: "address", id: own.ip },
-      why: `Somebody uses our address ${ipText(own.ip)}: reported and dropped.`,
+      why: `Somebody uses our address ${ipText(own.ip)}: counted, reported and dropped.`,
     } as const;
     yield flow({ ...spoofed, match: { ...ip, ip_src: own.ip } });
     yield flow({ ...spoofed, match: { ...arp, arp_spa: own.ip } });

@@ -53,7 +53,8 @@ const actionsOf = (flow: SimulatedFlow): readonly Action[] =>
   flow.instructions.flatMap((i) => (i.kind === "apply_actions" ? i.actions : []));
 
 /** Clients that the switch has learned as next hops, by address. */
-const learnedHosts = (flows: Iterable<SimulatedFlow>): ReadonlyMap<Ipv4, Known> => {
+const learnedHosts = (s: DesiredState, flows: Iterable<SimulatedFlow>): ReadonlyMap<Ipv4, Known> => {
+  const segmentOf = new Map(s.ports.map((p) => [p.ofport, p.segment]));
   const found = new Map<Ipv4, Known>();
   for (const flow of flows) {
     if (!isLearned(flow.cookie)) continue;
@@ -67,13 +68,14 @@ const learnedHosts = (flows: Iterable<SimulatedFlow>): ReadonlyMap<Ipv4, Known> 
       if (a.kind === "set_field" && a.field === "eth_dst") mac = Number(a.value);
       if (a.kind === "output") ofport = a.port;
     }
-    if (mac !== undefined) found.set(ip, { segment: parts.object.id, mac, ofport });
+    const segment = ofport === undefined ? undefined : segmentOf.get(ofport);
+    if (mac !== undefined && segment !== undefined) found.set(ip, { segment, mac, ofport });
   }
   return found;
 };
 
 const finder = (s: DesiredState, flows: Iterable<SimulatedFlow>): ((ip: Ipv4) => Known | undefined) => {
-  const learned = learnedHosts(flows);
+  const learned = learnedHosts(s, flows);
   const byName = new Map(s.ports.map((p) => [p.name, p.ofport]));
   return (ip) => {
     const given = s.staticNeighbours.find((n) => n.ip === ip);

@@ -66,7 +66,13 @@ const PORT_COLUMNS: readonly Column<PortView>[] = [
   { title: "role", cell: (p) => p.role ?? "-" },
   { title: "state", cell: (p) => p.state },
   { title: "mac", cell: (p) => p.mac ?? "-" },
+  { title: "claims", right: true, cell: (p) => p.claims ?? "-" },
+  { title: "not learned", right: true, cell: (p) => notLearned(p) },
 ];
+
+/** Frames from sources that are more than the port may have. */
+const notLearned = (p: PortView): string =>
+  p.macsNotLearned === null || p.clientsNotLearned === null ? "-" : String(p.macsNotLearned + p.clientsNotLearned);
 
 const NEIGHBOUR_COLUMNS: readonly Column<NeighbourView>[] = [
   { title: "node", cell: (n) => n.node },

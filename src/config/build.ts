@@ -78,7 +78,7 @@ const buildSegment = (entry: SegmentEntry, ids: IdBook): Segment => ({
   ),
   ...(entry.probe === undefined ? {} : { probe: { ip: entry.probe.value } }),
   ageing: entry.ageing.value,
-  ...(entry.learn_limit === undefined ? {} : { learnLimit: entry.learn_limit.value }),
+  learnLimit: entry.learn_limit.value,
   clientsLearned: entry.learn_clients.value,
 });
 

@@ -49,7 +49,7 @@ const segment = record({
   probe: optional(ipv4),
   ports: required(list(port)),
   ageing: withDefault(integer(1, 0xffff), 300),
-  learn_limit: optional(integer(1, 1_000_000)),
+  learn_limit: withDefault(integer(1, 1_000_000), 4096),
   learn_clients: withDefault(flag, true),
 });
 

@@ -11,6 +11,7 @@ const segment = (id: number, ports: readonly PortRef[]): Segment => ({
   kind: "private",
   ports,
   ageing: 300,
+  learnLimit: 4096,
   clientsLearned: true,
 });
 const port = (portNo: number, name: string, config = 0, state = 4): SwitchPort => ({

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Action } from "../../openflow/action-values.ts";
 import { compile } from "../../pipeline/compile.ts";
+import { parseCookie } from "../../pipeline/cookies.ts";
+import { suspicionOf } from "../../pipeline/features/guard.ts";
 import { type MatchRecord, matchOf } from "../../pipeline/match.ts";
 import type { DesiredState, Listener, LoadBalancer, ResolvedPort } from "../../pipeline/model.ts";
 import { IN_PORT } from "../../pipeline/ports.ts";
@@ -62,13 +64,13 @@ describe("table 0", () => {
   test("learns clients from host ports of their own subnet, never from uplinks", () => {
     const p = compile(seed);
     expect(find(p, T.ingress, { in_port: 10 }).map((f) => [f.priority, kinds(f)])).toEqual([
-      [110, ["load", "learn", "learn"]],
-      [100, ["load", "learn"]],
+      [110, ["load", "learn", "learn", "resubmit"]],
+      [100, ["load", "learn", "resubmit"]],
     ]);
     expect(find(p, T.ingress, { in_port: 2 }).map((f) => f.priority)).toEqual([100]);
   });
 
-  test("ages what it learns by hard timeouts and limits it when told so", () => {
+  test("ages what it learns by hard timeouts and limits it, each port for itself", () => {
     const s = { ...seed, segments: seed.segments.map((x) => ({ ...x, ageing: 77, learnLimit: 9 })) };
     const learns = find(compile(s), T.ingress, { in_port: 10 }, 110)
       .flatMap(actions)
@@ -76,6 +78,11 @@ describe("table 0", () => {
     expect(learns.map((a) => [a.table, a.priority, a.hardTimeout, a.idleTimeout, a.limit])).toEqual([
       [T.fdb, 50, 77, 0, 9],
       [T.adjacency, 90, 77, 0, 9],
+    ]);
+    // A switch counts the flows of one table and cookie.
+    expect(learns.map((a) => parseCookie(a.cookie)?.object)).toEqual([
+      { kind: "port", id: 10 },
+      { kind: "port", id: 10 },
     ]);
   });
 
@@ -108,9 +115,40 @@ describe("table 0", () => {
       ]) {
         const flow = find(p, T.ingress, spoofed, 240)[0];
         expect(punts(flow)).toEqual(["conflict"]);
+        expect(kinds(flow)).toEqual(["load", "resubmit", "controller"]);
         expect(goesTo(flow)).toBeUndefined();
       }
     }
+  });
+});
+
+describe("table 2", () => {
+  const counters = (p: Program) =>
+    p.flows.flatMap((f) => {
+      const found = suspicionOf(f);
+      return found === undefined ? [] : [`${found.ofport} ${found.suspicion}`];
+    });
+
+  test("counts claims and what was not learned of each port that is up, clients where they are learned", () => {
+    const ports = [seed.ports.find((p) => p.name === "be1")!, seed.ports.find((p) => p.name === "p2")!];
+    expect(counters(compile({ ...seed, ports })).sort()).toEqual(
+      ["10 claims", "10 clients", "10 macs", "2 claims", "2 macs"].sort(),
+    );
+    const down = ports.map((p) => ({ ...p, up: false }));
+    expect(counters(compile({ ...seed, ports: down }))).toEqual([]);
+    const segments = seed.segments.map((x) => ({ ...x, clientsLearned: false }));
+    expect(counters(compile({ ...seed, segments, ports })).filter((c) => c.endsWith("clients"))).toEqual([]);
+  });
+
+  test("lets no packet end or change there", () => {
+    for (const f of compile(seed).flows.filter((x) => x.tableId === T.guard)) expect(f.instructions).toEqual([]);
+  });
+
+  test("is told from flows of other tables and makers", () => {
+    const one = compile(seed).flows.find((f) => suspicionOf(f) !== undefined)!;
+    expect(suspicionOf({ ...one, tableId: T.ingress })).toBeUndefined();
+    expect(suspicionOf({ ...one, priority: 0 })).toBeUndefined();
+    expect(suspicionOf({ ...one, cookie: 7n })).toBeUndefined();
   });
 });
 

@@ -33,6 +33,7 @@ const segment = (
     ports: [],
     probe: { ip: prefix.address + 2 ** (32 - prefix.length) - 3 },
     ageing: 300,
+    learnLimit: 4096,
     clientsLearned: true,
   };
 };

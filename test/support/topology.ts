@@ -16,6 +16,7 @@ const segment = (id: number, name: string, kind: Segment["kind"], net: string, g
   ports: [],
   ...(kind === "private" ? { probe: { ip: ip(net) + 253 } } : {}),
   ageing: 300,
+  learnLimit: 4096,
   clientsLearned: true,
 });
 

@@ -174,6 +174,9 @@ function sourceOf(w: World, events: EventBus): ApiSource {
         role: name === of ? "uplink" : "host",
         state: "up",
         mac: "02:00:00:00:00:01",
+        claims: 0,
+        macsNotLearned: 0,
+        clientsNotLearned: 0,
       })),
     neighbours: () =>
       NAMES.map((name, i) => ({

@@ -143,7 +143,7 @@ describe("a question", () => {
     const learned = {
       ...flow("table=21,priority=90,ip,nw_dst=10.20.0.10 actions=load:0x20000140a0a->NXM_OF_ETH_DST[],output:12"),
     };
-    const flows = [{ ...learned, cookie: cookie("learned-adjacency", { kind: "segment", id: 2 }) }];
+    const flows = [{ ...learned, cookie: cookie("learned-adjacency", { kind: "port", id: 12 }) }];
     expect(assumePacket(state, flows, question("10.20.0.10", "10.20.0.100"))).toMatchObject({
       assumptions: [],
       packet: { in_port: 12, eth_src: 0x0200_0014_0a0a },
