@@ -86,6 +86,24 @@ describe("disagreements", () => {
     expect(disagreements(view, [other], ofports)).toEqual([text]);
   });
 
+  test("none in what a switch that only traces cannot learn", () => {
+    const counter = (cookie: string) => [step(0, "0x1"), step(2, cookie)];
+    const ours = {
+      ...view,
+      passes: [{ ...view.passes[0]!, steps: counter("0x4c42130000000000"), final: "tcp,reg0=0x1,reg6=0xd" }],
+    };
+    const theirs = (reg6: string, cookie: bigint): SwitchPass => ({
+      ...pass,
+      steps: [pass.steps[0]!, { ...pass.steps[1]!, tableId: 2, cookie }],
+      final: { tcp: "", reg0: "0x1", reg6 },
+    });
+    expect(disagreements(ours, [theirs("0x1", 0x4c42_1302_0000_000cn)], ofports)).toEqual([]);
+    expect(disagreements(ours, [theirs("0x10", 0x4c42_0102_0000_000cn)], ofports)).toEqual([
+      "pass 1: table 2: cookie 0x4c42130000000000 here, 0x4c4201020000000c there",
+      "pass 1: reg6 is 0x1 here and 0x10 there",
+    ]);
+  });
+
   test("another number of passes", () => {
     expect(disagreements(view, [pass, { ...pass, datapathActions: "" }], ofports)).toEqual(["1 passes here, 2 there"]);
   });
