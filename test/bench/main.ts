@@ -17,7 +17,7 @@ export interface Result {
 export type Bench = () => Promise<{ readonly results: readonly Result[]; readonly note?: string }>;
 
 const benches: Readonly<Record<string, Bench>> = { codec };
-const programs = ["store", "kill-store", "slots"];
+const programs = ["store", "kill-store", "slots", "probes"];
 
 const { values } = parseArgs({ options: { only: { type: "string" }, json: { type: "boolean", default: false } } });
 const { only, json } = values;
