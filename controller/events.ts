@@ -17,9 +17,8 @@ export const EVENT_KINDS = [
 /**
  * node: a switch came, went or changed its state. reconcile: flows were changed. port: up, down, gone. neighbour: the MAC of
  * a next hop. health: a member changed its state. probe: a member's probes began to fail or to succeed. drain: the operator
- * took a member out or back in. conflict: somebody claims an address of ours, or two a next hop. flood: a
- * port has more MACs or clients than may be learned. topology: reloaded or refused. change: a
- * request that changes something was answered.
+ * took a member out or back in. conflict: somebody claims an address of ours, or two a next hop. flood: a port has more MACs
+ * or clients than may be learned. topology: reloaded or refused. change: a request that changes something was answered.
  */
 export type EventKind = (typeof EVENT_KINDS)[number];
 

@@ -20,7 +20,7 @@ import { HealthChecker } from "./health/checker.ts";
 import { ProbeMetrics } from "./health/probe-metrics.ts";
 import type { Metrics, PortSources } from "./metrics.ts";
 import { NeighbourResolver } from "./neighbour/resolver.ts";
-import { NodeEvents } from "./node-events.ts";
+import { NodeEvents, type Suspect } from "./node-events.ts";
 import { readPacketIn } from "./packet-in.ts";
 import { PacketInHandlers } from "./packet-in-handlers.ts";
 import { type Attachment, attach, isUp, type SwitchPort } from "./ports.ts";
@@ -139,10 +139,8 @@ export class NodeController {
       resolver: this.resolver,
       send: (ofport, frame, what) => this.#packetOut(ofport, frame, what),
       claim: (inPort, what) => {
-        const port = this.ports.attached.find((p) => p.ofport === inPort);
-        const name = this.#portName(inPort);
-        const segment = port === undefined ? "none" : this.#segmentName(port.segment);
-        this.#events.suspicion("conflict", { segment, port: name }, `port ${name}: ${what}`);
+        const suspect = this.#suspect(inPort);
+        this.#events.suspicion("conflict", suspect, `port ${suspect.port}: ${what}`);
       },
       probeAnswer: (segment, inPort, frame) => this.checker.handle(segment, inPort, frame),
     });
@@ -508,6 +506,13 @@ export class NodeController {
     return this.#topology.segments.find((s) => s.id === id)?.name ?? String(id);
   }
 
+  /** A port by the names it goes by; the segment is "none" where no segment claims it. */
+  #suspect(ofport: number): Required<Suspect> {
+    const attached = this.ports.attached.find((p) => p.ofport === ofport);
+    const segment = attached === undefined ? "none" : this.#segmentName(attached.segment);
+    return { segment, port: this.#portName(ofport) };
+  }
+
   /** What the switch has counted of the sources of frames, by port. */
   #portSources(): readonly PortSources[] {
     return this.ports.attached.flatMap((p) => {
@@ -520,12 +525,10 @@ export class NodeController {
     for (const { ofport, suspicion, frames } of this.sources.look(flows)) {
       // Of claims the packets themselves tell more, see PacketInHandlers.
       if (suspicion === "claims") continue;
-      const port = this.#portName(ofport);
-      const attached = this.ports.attached.find((p) => p.ofport === ofport);
-      const segment = attached === undefined ? "none" : this.#segmentName(attached.segment);
+      const suspect = this.#suspect(ofport);
       const what = suspicion === "macs" ? "MAC addresses" : "clients";
-      const text = `port ${port} has more ${what} than may be learned: ${frames} frames from others`;
-      this.#events.suspicion("flood", { segment, port }, text);
+      const text = `port ${suspect.port} has more ${what} than may be learned: ${frames} frames from others`;
+      this.#events.suspicion("flood", suspect, text);
     }
   }
 
