@@ -13,8 +13,8 @@ let sent = 0;
 let stopping = false;
 
 const report = () => {
-  console.log(JSON.stringify({ sent, failures, answers }));
-  process.exit(0);
+  // A long report is more than a pipe holds: exit when all of it is out.
+  process.stdout.write(`${JSON.stringify({ sent, failures, answers })}\n`, () => process.exit(0));
 };
 const heard = (text) => answers.push([Date.now() - begin, /backend=(\S+)/.exec(text)?.[1] ?? ""]);
 
