@@ -11,6 +11,7 @@ import { arp } from "./features/arp.ts";
 import { classify } from "./features/classify.ts";
 import { echo } from "./features/echo.ts";
 import type { Feature } from "./features/feature.ts";
+import { fragments } from "./features/fragments.ts";
 import { guard } from "./features/guard.ts";
 import { hairpin } from "./features/hairpin.ts";
 import { ingress } from "./features/ingress.ts";
@@ -41,6 +42,7 @@ const features: readonly Feature[] = [
   ttl,
   probe,
   listener,
+  fragments,
   slot,
   member,
   hairpin,

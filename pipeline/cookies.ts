@@ -25,6 +25,7 @@ const featureCodes = {
   switching: 13,
   probe: 14,
   hairpin: 0x11,
+  fragments: 0x12,
   guard: 0x13,
   "learned-fdb": 0x20,
   "learned-adjacency": 0x21,

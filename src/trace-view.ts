@@ -15,18 +15,13 @@ import { parseMatch } from "../openflow/text/parse-match.ts";
 import { formatValue } from "../openflow/text/value.ts";
 import { compile } from "../pipeline/compile.ts";
 import { isLearned } from "../pipeline/cookies.ts";
+import { CtState } from "../pipeline/ct-state.ts";
 import { type Explanation, explainer } from "../pipeline/explain.ts";
 import { ipText } from "../pipeline/format.ts";
 import type { DesiredState } from "../pipeline/model.ts";
 import { puntClasses, puntOf } from "../pipeline/punt.ts";
 import { assumePacket, type Question, QuestionError } from "../pipeline/simulate/assume.ts";
-import {
-  answering,
-  type Conntrack,
-  CtState,
-  knownConnections,
-  newConnections,
-} from "../pipeline/simulate/conntrack.ts";
+import { answering, type Conntrack, knownConnections, newConnections } from "../pipeline/simulate/conntrack.ts";
 import { exactMatch, type PacketFields, stateOf } from "../pipeline/simulate/packet.ts";
 import { answerTo } from "../pipeline/simulate/reply.ts";
 import type { SimulatedFlow } from "../pipeline/simulate/tables.ts";

@@ -1,20 +1,18 @@
 import type { Action } from "../../openflow/action-values.ts";
 import { ct, move, nat, output, resubmit, setField } from "../../openflow/build.ts";
 import { egress, type Service, services, vips } from "../addresses.ts";
+import { tracked } from "../ct-state.ts";
 import { type FlowSpec, flowBuilder } from "../flow.ts";
 import { ipText } from "../format.ts";
-import { ip, tcp, udp } from "../match.ts";
+import { fragment, ip, type MatchRecord } from "../match.ts";
 import type { DesiredState, Member } from "../model.ts";
 import { IN_PORT } from "../ports.ts";
 import { CT_ZONE, HAIRPIN_ZONE, regCalled } from "../registers.ts";
 import { T } from "../tables.ts";
 import type { Feature } from "./feature.ts";
+import { answers } from "./member.ts";
 
 const flow = flowBuilder("hairpin");
-
-/** ct_state bits as OXM numbers them (ovs-fields(7)). */
-const ESTABLISHED = 0x02;
-const TRACKED = 0x20;
 
 const of = (member: Member) => ({ kind: "member", id: member.id }) as const;
 
@@ -43,18 +41,29 @@ const call = (member: Member): FlowSpec =>
     why: `Member ${member.name} called and is chosen itself.`,
   });
 
+/** Table 9: the same in fragments, where the connection is known. */
+const callInFragments = (member: Member): FlowSpec =>
+  flow({
+    table: T.reassembled,
+    priority: 130,
+    match: { ...ip, ...tracked("destinationNat"), ip_src: member.ip, ip_dst: member.ip },
+    actions: [move("ct_nw_dst", regCalled.field)],
+    goto: T.hairpin,
+    object: of(member),
+    why: `Member ${member.name} called and was chosen itself.`,
+  });
+
 const segmentOf = (s: DesiredState, member: Member): number | undefined =>
   member.segment ?? egress(s, member.ip)?.segment;
 
 /** Table 1, above the listeners: what may be the answer; the member may as well be calling from the port it serves on. */
-const answer = (s: DesiredState, { vip, listener }: Service, member: Member): FlowSpec | undefined => {
+const answer = (s: DesiredState, { vip }: Service, member: Member, from: MatchRecord): FlowSpec | undefined => {
   const segment = s.segments.find((x) => x.id === segmentOf(s, member));
   if (segment === undefined) return undefined;
-  const from = listener.protocol === "tcp" ? { ...tcp, tcp_src: member.port } : { ...udp, udp_src: member.port };
   return flow({
     table: T.classify,
     priority: 192,
-    match: { ...from, reg0: segment.id, eth_dst: segment.gateway.mac, ip_src: member.ip, ip_dst: vip.ip },
+    match: { ...from, reg0: segment.id, eth_dst: segment.gateway.mac, ip_dst: vip.ip },
     actions: [ct({ zone: HAIRPIN_ZONE, table: T.hairpinBack, actions: [nat()] })],
     object: of(member),
     why: `Member ${member.name} may answer its own call of ${ipText(vip.ip)}.`,
@@ -74,14 +83,17 @@ export const hairpin: Feature = {
     const used = services(s).filter((v) => v.up && v.pool !== undefined);
     const members = new Map(used.flatMap((v) => v.pool!.members.map((m) => [m.id, m])));
     for (const member of members.values()) yield call(member);
+    const byAddress = new Map([...members.values()].map((member) => [member.ip, member]));
+    for (const member of byAddress.values()) yield callInFragments(member);
     const seen = new Set<string>();
     for (const service of used) {
       for (const member of service.pool!.members) {
-        const key = `${service.vip.ip} ${service.listener.protocol} ${member.ip} ${member.port}`;
-        if (seen.has(key)) continue;
-        seen.add(key);
-        const found = answer(s, service, member);
-        if (found !== undefined) yield found;
+        for (const from of answers(member, service.listener.protocol)) {
+          const key = JSON.stringify([service.vip.ip, from]);
+          const found = seen.has(key) ? undefined : answer(s, service, member, from);
+          seen.add(key);
+          if (found !== undefined) yield found;
+        }
       }
     }
     for (const { vip } of vips(s)) {
@@ -105,9 +117,16 @@ export const hairpin: Feature = {
     yield flow({
       table: T.hairpinBack,
       priority: 100,
-      match: { ...ip, ct_state: { value: ESTABLISHED | TRACKED, mask: ESTABLISHED | TRACKED } },
+      match: { ...ip, ...tracked("established") },
       actions: [ct({ zone: CT_ZONE, table: T.hairpinOut, actions: [nat()] })],
       why: "A member answers itself: the VIP is put back as the source.",
+    });
+    yield flow({
+      table: T.hairpinBack,
+      priority: 50,
+      match: { ...ip, ...fragment },
+      actions: [resubmit({ table: T.fragments })],
+      why: "A member calls a VIP in fragments: like any client.",
     });
     yield flow({
       table: T.hairpinBack,

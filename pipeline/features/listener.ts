@@ -3,7 +3,7 @@ import { bits, load, move, multipath, resubmit } from "../../openflow/build.ts";
 import { type Service, services } from "../addresses.ts";
 import { type FlowSpec, flowBuilder } from "../flow.ts";
 import { ipText } from "../format.ts";
-import { ip, type MatchRecord, prefix, tcp, udp } from "../match.ts";
+import { ip, type MatchRecord, prefix, toPort } from "../match.ts";
 import type { Listener, Pool, Protocol, SlotChoice } from "../model.ts";
 import { punt } from "../punt.ts";
 import { flagCounted, regListener, regPool, regSlot } from "../registers.ts";
@@ -16,29 +16,27 @@ const flow = flowBuilder("listener");
 /** Basis of the hash; a constant, so that all nodes choose alike. */
 const HASH_BASIS = 1024;
 
-const toPort = (protocol: Protocol, port: number): MatchRecord =>
-  protocol === "tcp" ? { ...tcp, tcp_dst: port } : { ...udp, udp_dst: port };
+type HashFields = "nw_src" | "symmetric_l4" | "symmetric_l3l4+udp";
 
 /** `symmetric_l4` leaves UDP ports out, so UDP needs the other hash; affinity looks at the client's address alone. */
-const hashFields = (protocol: Protocol, pool: Pool): "nw_src" | "symmetric_l4" | "symmetric_l3l4+udp" => {
+const hashFields = (protocol: Protocol, pool: Pool): HashFields => {
   if (pool.affinity === "source-ip") return "nw_src";
   return protocol === "tcp" ? "symmetric_l4" : "symmetric_l3l4+udp";
 };
 
-const byHash = (protocol: Protocol, pool: Pool, width: number): readonly Action[] => [
-  multipath({
-    fields: hashFields(protocol, pool),
-    basis: HASH_BASIS,
-    links: pool.slots,
-    dst: bits(regSlot.field, 0, width),
-  }),
-];
+/** Bits of a slot number; pools have a power of two of them. */
+const slotBits = (pool: Pool): number => 31 - Math.clz32(pool.slots);
+
+/** Chooses a slot of the pool (reg1) by a hash. */
+export const slotByHash = (fields: HashFields, pool: Pool): Action =>
+  multipath({ fields, basis: HASH_BASIS, links: pool.slots, dst: bits(regSlot.field, 0, slotBits(pool)) });
 
 /**
  * Half of the slot number from the client's port, half from its address: the megaflow then covers all connections that share these
  * bits. Bit 0 of the port is left out, since Linux hands out even ports to connect() first.
  */
-const byBits = (protocol: Protocol, width: number): readonly Action[] => {
+const byBits = (protocol: Protocol, pool: Pool): readonly Action[] => {
+  const width = slotBits(pool);
   const fromPort = Math.ceil(width / 2);
   return [
     move(bits(protocol === "tcp" ? "tcp_src" : "udp_src", 1, fromPort), bits(regSlot.field, 0, fromPort)),
@@ -46,11 +44,11 @@ const byBits = (protocol: Protocol, width: number): readonly Action[] => {
   ];
 };
 
-const chooseSlot = (choice: SlotChoice, protocol: Protocol, pool: Pool): readonly Action[] => {
-  const width = 31 - Math.clz32(pool.slots);
+const chooseSlot = (choice: SlotChoice, protocol: Protocol, pool: Pool): readonly Action[] =>
   // Copied bits hold some of the port, so that they cannot keep a client on its slot.
-  return choice === "bits" && pool.affinity === undefined ? byBits(protocol, width) : byHash(protocol, pool, width);
-};
+  choice === "bits" && pool.affinity === undefined
+    ? byBits(protocol, pool)
+    : [slotByHash(hashFields(protocol, pool), pool)];
 
 /** Table 10: connections to this listener, from the sources it allows. */
 function* serve(service: Service): Generator<FlowSpec> {
@@ -116,7 +114,7 @@ const serveEntry = (
 };
 
 /** Whether the chosen member may be a neighbour of the client, where no hop is counted. */
-const mayStayInSegment = ({ segment, pool }: Service): boolean =>
+export const mayStayInSegment = ({ segment, pool }: Service): boolean =>
   pool?.members.some((m) => m.segment === segment.id) ?? false;
 
 /** Tables 1 and 15: connections to this listener, from its own segment and from others. */

@@ -3,7 +3,7 @@ import { ct, load, nat } from "../../openflow/build.ts";
 import { type Service, services } from "../addresses.ts";
 import { type FlowSpec, flowBuilder } from "../flow.ts";
 import { ipText } from "../format.ts";
-import { icmp, ip, type MatchRecord, tcp, udp } from "../match.ts";
+import { fragment, fromPort, icmp, ip, type MatchRecord, tcp, transport, udp } from "../match.ts";
 import type { Member, Pool, Protocol } from "../model.ts";
 import { CT_ZONE, regEgress } from "../registers.ts";
 import { T } from "../tables.ts";
@@ -61,21 +61,22 @@ function* translateSome(
   });
 }
 
-const from = (member: Member, protocol: Protocol) =>
-  protocol === "tcp" ? { ...tcp, tcp_src: member.port } : { ...udp, udp_src: member.port };
+/** What may be an answer of the member on one of its protocols: fragments do not show the port it comes from. */
+export const answers = (member: Member, protocol: Protocol): readonly MatchRecord[] => [
+  { ...fromPort(protocol, member.port), ip_src: member.ip },
+  { ...transport[protocol], ...fragment, ip_src: member.ip },
+];
 
 /** Table 24: a member answers a client of its own segment directly; we see the frame because both are on our ports. */
-function* restore(member: Member, segment: number, protocols: Iterable<Protocol>): Generator<FlowSpec> {
-  const common = {
+const restore = (member: Member, segment: number, answer: MatchRecord): FlowSpec =>
+  flow({
     table: T.replies,
     priority: 100,
+    match: { ...answer, reg0: segment },
     actions: [ct({ zone: CT_ZONE, table: T.fdb, actions: [nat()] })],
     object: { kind: "member", id: member.id },
-    why: `Member ${member.name} answers a neighbour: the VIP is put back as the source.`,
-  } as const;
-  const source = { reg0: segment, ip_src: member.ip };
-  for (const protocol of protocols) yield flow({ ...common, match: { ...from(member, protocol), ...source } });
-}
+    why: `Member ${member.name} answers or refuses a neighbour: the VIP is put back as the source.`,
+  });
 
 /** How the protocols of all listeners on a pool are found. */
 const protocolsOf = (all: readonly Service[]): ReadonlyMap<number, ReadonlySet<Protocol>> => {
@@ -101,17 +102,9 @@ export const member: Feature = {
         yield* translate(m, pool);
         const { segment } = m;
         if (segment === undefined) continue;
-        const fresh = [...protocols.get(pool.id)!].filter((p) => first(`${p} ${segment} ${m.ip} ${m.port}`));
-        yield* restore(m, segment, fresh);
-        if (first(`icmp ${segment} ${m.ip}`)) {
-          yield flow({
-            table: T.replies,
-            priority: 100,
-            match: { ...icmp, icmp_type: UNREACHABLE, reg0: segment, ip_src: m.ip },
-            actions: [ct({ zone: CT_ZONE, table: T.fdb, actions: [nat()] })],
-            object: { kind: "member", id: m.id },
-            why: `Member ${m.name} refuses a neighbour: the VIP is put back as the source.`,
-          });
+        const replies = [...protocols.get(pool.id)!].flatMap((p) => answers(m, p));
+        for (const answer of [...replies, { ...icmp, icmp_type: UNREACHABLE, ip_src: m.ip }]) {
+          if (first(JSON.stringify([segment, answer]))) yield restore(m, segment, answer);
         }
       }
     }

@@ -1,5 +1,6 @@
 import { ct, load, nat } from "../../openflow/build.ts";
 import { ownAddresses, vips } from "../addresses.ts";
+import { tracked } from "../ct-state.ts";
 import { flowBuilder } from "../flow.ts";
 import { ipText } from "../format.ts";
 import { icmp, ip } from "../match.ts";
@@ -11,10 +12,6 @@ const flow = flowBuilder("vip");
 
 /** ICMP errors (RFC 792): destination unreachable, which carries the path MTU, time exceeded, parameter problem. */
 const ICMP_ERRORS = [3, 11, 12] as const;
-
-/** ct_state bits as OXM numbers them (ovs-fields(7)). */
-const RELATED = 0x04;
-const TRACKED = 0x20;
 
 const FLAGGED = { reg6: { value: 1, mask: 1 } } as const;
 
@@ -69,7 +66,7 @@ export const vip: Feature = {
     yield flow({
       table: T.translated,
       priority: 110,
-      match: { ...ip, ...FLAGGED, ct_state: { value: RELATED | TRACKED, mask: RELATED | TRACKED } },
+      match: { ...ip, ...FLAGGED, ...tracked("related") },
       goto: T.routes,
       why: "An ICMP error about a connection we balance.",
     });

@@ -3,16 +3,7 @@
  * is the first of its connection, is told a state, or is given connections that a switch has.
  */
 import type { Nat } from "../../openflow/action-values-nx.ts";
-
-/** Bits of ct_state (ovs-fields(7), "ct_state"). */
-export const CtState = {
-  new: 0x01,
-  established: 0x02,
-  related: 0x04,
-  reply: 0x08,
-  invalid: 0x10,
-  tracked: 0x20,
-} as const;
+import { CtState } from "../ct-state.ts";
 
 /** Both ends of one direction; ports are 0 for protocols without. */
 export interface Tuple {
@@ -99,9 +90,11 @@ export const knownConnections = (connections: Iterable<Connection>): Conntrack =
   return (query) => {
     const found = known.get(keyOf(query.zone, query.proto, query.tuple));
     if (found === undefined) return newConnections(query);
+    const tuple = query.nat === undefined ? query.tuple : found.becomes;
+    const way = found.reply ? CtState.reply : tuple.dst === query.tuple.dst ? 0 : CtState.destinationNat;
     return {
-      state: CtState.tracked | CtState.established | (found.reply ? CtState.reply : 0),
-      tuple: query.nat === undefined ? query.tuple : found.becomes,
+      state: CtState.tracked | CtState.established | way,
+      tuple,
       because: found.reply ? "an answer in a known connection" : "of a known connection",
     };
   };

@@ -3,7 +3,8 @@
 // usage: node backend.mjs NAME PORT [BEHAVIOUR-FILE]
 //
 // TCP: GET / -> `backend=be1 time=... client=IP:PORT served=IP:PORT req=N`, GET /health -> `ok`,
-//      GET /slow?ms=N -> the same after N milliseconds (5000 unless told). UDP: any datagram -> the same line.
+//      GET /slow?ms=N -> the same after N milliseconds (5000 unless told). UDP: any datagram -> the same line, and
+//      spaces after it where the datagram is longer.
 // BEHAVIOUR-FILE, read anew for each request, may hold {"status": 503, "delayMs": 200}, for both protocols' answers.
 
 import { createSocket } from "node:dgram";
@@ -49,8 +50,8 @@ const server = createServer((request, response) => {
 server.keepAliveTimeout = 600_000;
 server.listen(port, "0.0.0.0");
 
-const udp = createSocket("udp4", (_message, peer) => {
-  const text = line(`${peer.address}:${peer.port}`, `0.0.0.0:${port}`);
+const udp = createSocket("udp4", (message, peer) => {
+  const text = line(`${peer.address}:${peer.port}`, `0.0.0.0:${port}`).padEnd(message.length);
   setTimeout(() => udp.send(text, peer.port, peer.address), behaviour().delayMs ?? 0);
 });
 udp.bind(port, "0.0.0.0");

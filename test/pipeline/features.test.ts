@@ -3,7 +3,7 @@ import type { Action } from "../../openflow/action-values.ts";
 import { compile } from "../../pipeline/compile.ts";
 import { parseCookie } from "../../pipeline/cookies.ts";
 import { suspicionOf } from "../../pipeline/features/guard.ts";
-import { type MatchRecord, matchOf } from "../../pipeline/match.ts";
+import { fragment, type MatchRecord, matchOf, prefix } from "../../pipeline/match.ts";
 import type { DesiredState, Listener, LoadBalancer, ResolvedPort } from "../../pipeline/model.ts";
 import { IN_PORT } from "../../pipeline/ports.ts";
 import type { CompiledFlow, Program } from "../../pipeline/program.ts";
@@ -293,7 +293,8 @@ describe("members", () => {
     expect(back.map((f) => f.match.find((m) => m.field === "nw_proto"))).toEqual(
       expect.arrayContaining([1, 6, 17].map((value) => ({ field: "nw_proto", value }))),
     );
-    expect(back).toHaveLength(3);
+    // By port and in fragments, for each protocol that has ports.
+    expect(back).toHaveLength(5);
   });
 
   test("of two pools with one address do not clash", () => {
@@ -302,7 +303,76 @@ describe("members", () => {
       pools: [...lb.pools, second],
       listeners: [...lb.listeners, { ...lb.listeners[0]!, id: 2, port: 81, poolId: 2 }],
     });
-    expect(find(compile(s), T.replies, { reg0: 2, nw_proto: 6, ip_src: ip("10.20.0.2") })).toHaveLength(1);
+    const fromIt = { reg0: 2, nw_proto: 6, ip_src: ip("10.20.0.2") };
+    expect(find(compile(s), T.replies, { ...fromIt, tcp_src: 8080 })).toHaveLength(1);
+    expect(find(compile(s), T.replies, { ...fromIt, ...fragment })).toHaveLength(1);
+  });
+});
+
+describe("fragments to a VIP", () => {
+  const vip = ip("10.20.0.100");
+  const udp: Listener = { ...lb.listeners[0]!, id: 2, name: "lines", protocol: "udp", port: 53 };
+  const withUdp = (...over: readonly Partial<Listener>[]): Program =>
+    compile(
+      withLb({ listeners: [...lb.listeners, ...over.map((o, i) => ({ ...udp, id: 2 + i, port: 53 + i, ...o }))] }),
+    );
+  const admitted = (p: Program, port: number) =>
+    find(p, T.datagrams, { eth_type: 0x0800, ct_nw_proto: 17, ct_nw_dst: vip, ct_tp_dst: port });
+  const opened = (p: Program) => find(p, T.reassembled, { eth_type: 0x0800, nw_proto: 17, ip_dst: vip });
+
+  test("are caught in both tables that lead to listeners, only for protocols that something listens on", () => {
+    const caught = (p: Program) =>
+      [T.classify, T.router].map((t) => find(p, t, { ...fragment, ip_dst: vip }).map((f) => f.priority));
+    // TCP and UDP; beside those, in table 1, what may be members' answers to themselves.
+    expect(caught(withUdp({}))[1]).toEqual([140, 140]);
+    expect(caught(compile(seed))[1]).toEqual([140]);
+    expect(caught(withUdp({}))[0]!.filter((priority) => priority === 140)).toHaveLength(2);
+  });
+
+  test("are for the listener of the connection's port; one that is off has no way in", () => {
+    const p = withUdp({}, { adminUp: false });
+    expect(admitted(p, 53).map(goesTo)).toEqual([T.reassembled]);
+    expect(admitted(p, 54)).toEqual([]);
+  });
+
+  test("are admitted from the sources that the listener allows", () => {
+    const source = { address: ip("192.168.5.0"), length: 24 };
+    const p = withUdp({ allowedSources: [source] });
+    expect(admitted(p, 53)).toHaveLength(1);
+    expect(admitted(p, 53).map((f) => f.match.find((m) => m.field === "ct_nw_src"))).toEqual([
+      { field: "ct_nw_src", ...prefix(source) },
+    ]);
+  });
+
+  test("open no connection with a listener that counts them, unless the datagram is whole again", () => {
+    const states = admitted(withUdp({ connectionLimit: 7 }), 53).map((f) =>
+      f.match.flatMap((m) => (m.field === "ct_state" || m.field === "ip_frag" ? [[m.field, m.value]] : [])),
+    );
+    // Translated, as of a known connection; or new and no fragment.
+    expect(states.map((s) => Object.fromEntries(s))).toEqual(
+      expect.arrayContaining([{ ct_state: 0xa0 }, { ct_state: 0x21, ip_frag: 0 }]),
+    );
+    expect(states).toHaveLength(2);
+  });
+
+  test("open a connection by the client's address alone, where all listeners share a pool", () => {
+    const [flow, ...others] = opened(withUdp({}, {}));
+    expect(others).toEqual([]);
+    expect(goesTo(flow)).toBe(T.slots);
+    expect(actions(flow).at(-1)).toMatchObject({ kind: "multipath", fields: "nw_src" });
+  });
+
+  test("open none where listeners have different pools: later fragments do not tell which", () => {
+    const second = { ...lb.pools[0]!, id: 2, name: "second", members: [] };
+    const listeners = [...lb.listeners, udp, { ...udp, id: 3, port: 54, poolId: 2 }];
+    expect(opened(compile(withLb({ listeners, pools: [...lb.pools, second] })))).toEqual([]);
+  });
+
+  test("open none where a listener has no pool", () => {
+    const { poolId, ...bare } = udp;
+    const listeners = [...lb.listeners, udp, { ...bare, id: 3, port: 54 }];
+    expect(poolId).toBe(1);
+    expect(opened(compile(withLb({ listeners })))).toEqual([]);
   });
 });
 

@@ -40,10 +40,9 @@ function once() {
 }
 
 function report() {
-  process.stdout.write(
-    `${JSON.stringify({ sent, ok, failures: failures.slice(0, 20), failed: failures.length, backends })}\n`,
-  );
-  process.exit(0);
+  const text = JSON.stringify({ sent, ok, failures: failures.slice(0, 20), failed: failures.length, backends });
+  // Out of the pipe before the end.
+  process.stdout.write(`${text}\n`, () => process.exit(0));
 }
 
 function stop() {

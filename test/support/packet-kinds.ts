@@ -347,12 +347,32 @@ export const packetKinds: readonly Kind[] = [
     outcome: out("be1"),
   },
   {
-    kind: "fragments to a VIP",
+    kind: "later fragments to a VIP that open a connection",
     packets: [
-      { name: "later, UDP", packet: ip(client, "192.168.5.21", "nw_proto=17,ip_frag=later") },
-      { name: "later, TCP", packet: ip(cli2, "10.20.0.100", "nw_proto=6,ip_frag=later") },
+      { name: "from outside", packet: ip(client, "192.168.5.21", "nw_proto=17,ip_frag=later") },
+      { name: "from inside", packet: ip(cli2, "10.20.0.100", "nw_proto=17,ip_frag=later") },
+      { name: "from another segment", packet: ip(cli3, "10.20.0.100", "nw_proto=17,ip_frag=later") },
+      { name: "from a member", packet: ip(be1, "10.20.0.100", "nw_proto=17,ip_frag=later") },
+    ],
+    outcome: (view) => expect(view.outputs).toHaveLength(1),
+  },
+  {
+    kind: "fragments to a VIP that open no connection",
+    packets: [
+      { name: "of TCP", packet: ip(cli2, "10.20.0.100", "nw_proto=6,ip_frag=later") },
+      { name: "too small", packet: ip(client, "192.168.5.21", "nw_proto=17,ip_frag=later"), state: ["inv"] },
+      { name: "another protocol", packet: ip(client, "192.168.5.21", "nw_proto=132,ip_frag=later") },
+      { name: "pings", packet: ip(client, "192.168.5.21", "nw_proto=1,ip_frag=first") },
     ],
     outcome: dropped,
+  },
+  {
+    kind: "fragments of members' answers to neighbours",
+    packets: [
+      { name: "first", packet: ip(be1, "10.20.0.10", "nw_proto=17,ip_frag=first", { to: cli2.mac }) },
+      { name: "later", packet: ip(be1, "10.20.0.10", "nw_proto=17,ip_frag=later", { to: cli2.mac }) },
+    ],
+    outcome: out("cli2"),
   },
   {
     kind: "from an uplink",

@@ -76,8 +76,8 @@ const kept = Array.from({ length: Number(keptText) }, () => {
 });
 
 function report() {
-  process.stdout.write(`${JSON.stringify({ sent, failures, backends, kept })}\n`);
-  process.exit(0);
+  // Out of the pipe before the end.
+  process.stdout.write(`${JSON.stringify({ sent, failures, backends, kept })}\n`, () => process.exit(0));
 }
 
 function stop() {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatMatch } from "../../../openflow/text/match.ts";
-import { answering, CtState, knownConnections } from "../../../pipeline/simulate/conntrack.ts";
+import { CtState } from "../../../pipeline/ct-state.ts";
+import { answering, knownConnections } from "../../../pipeline/simulate/conntrack.ts";
 import { simulator } from "../../../pipeline/simulate.ts";
 import { flow, packet } from "../../support/flows.ts";
 
