@@ -8,7 +8,7 @@ const root = new URL("../..", import.meta.url).pathname;
 export default defineConfig({
   root,
   test: {
-    include: ["test/kernel/*.test.js"],
+    include: ["test/kernel/*.test.js", "test/ovs/{promises,fragments,hairpin}.test.js"],
     server: { deps: { external: [/\/\.guest\//] } },
     fileParallelism: false,
     maxWorkers: 1,
