@@ -79,9 +79,6 @@ export const closedWhile = (reader: HttpReader): string =>
   reader.kind === "reading" && reader.total === 0 ? "closed without an answer" : "closed in the middle of the answer";
 
 /** "200,204-299", as it is written in the configuration. */
-export const codesText = (codes: readonly CodeRange[]): string =>
-  codes.map((c) => (c.first === c.last ? `${c.first}` : `${c.first}-${c.last}`)).join(",");
-
 export const isExpected = (codes: readonly CodeRange[], code: number): boolean =>
   codes.some((c) => code >= c.first && code <= c.last);
 

@@ -2,15 +2,8 @@
 import { ICMP_UNREACHABLE } from "../../openflow/packet/icmp.ts";
 import type { TcpRepr } from "../../openflow/packet/tcp.ts";
 import type { CodeRange, HealthMonitor } from "../../pipeline/model.ts";
-import {
-  closedWhile,
-  codesText,
-  type HttpReader,
-  httpRequest,
-  isExpected,
-  newHttpReader,
-  readHttp,
-} from "./http-reader.ts";
+import { statusCodesText } from "../../pipeline/status-codes.ts";
+import { closedWhile, type HttpReader, httpRequest, isExpected, newHttpReader, readHttp } from "./http-reader.ts";
 import * as tcp from "./tcp-client.ts";
 
 /** How a probe ended, and why, for people. */
@@ -97,7 +90,7 @@ const judge = ({ reader, codes }: Http): Outcome | undefined => {
     case "status":
       return isExpected(codes, reader.code)
         ? { ok: true, reason: `status ${reader.code}` }
-        : { ok: false, reason: `status ${reader.code} not in ${codesText(codes)}` };
+        : { ok: false, reason: `status ${reader.code} not in ${statusCodesText(codes)}` };
   }
 };
 

@@ -1,4 +1,5 @@
 /** Creating, changing and deleting health monitors. */
+import { parseStatusCodes } from "../../pipeline/status-codes.ts";
 import type { HealthMonitorRow, PoolRow } from "../store/rows.ts";
 import type { View } from "../store/snapshot.ts";
 import { conflict, invalidField, invalidOption, notFound, validationFailure } from "./fault.ts";
@@ -107,6 +108,13 @@ const refuseNameWithoutVersion = (row: HealthMonitorRow): void => {
   }
 };
 
+/** The real API takes a range that runs backward and codes that no answer has, and such members are never up. */
+const refuseHopelessCodes = (codes: string | null | undefined): void => {
+  if (codes === null || codes === undefined || parseStatusCodes(codes) !== undefined) return;
+  const wanted = "Value should be codes from 100 to 599, the lower end of a range first";
+  throw invalidField(`${where}.expected_codes`, codes, wanted);
+};
+
 /** POST /healthmonitors. `pool` is given when the surroundings say it, as in a single-call create. */
 export const createHealthMonitor = (work: Work, body: unknown, pool?: PoolRow): HealthMonitorRow => {
   const input = readObject(createSchema, body, where);
@@ -118,6 +126,7 @@ export const createHealthMonitor = (work: Work, body: unknown, pool?: PoolRow): 
   const parent = pool ?? thePool(work.draft, input.pool_id ?? "None");
   const probe = refuseWrongType(type, parent);
   refuseMisplaced(probe, input);
+  refuseHopelessCodes(input.expected_codes);
   if (work.draft.children("healthMonitors", parent.id).length > 0)
     throw conflict("This pool already has a health monitor");
   enforceQuota(work, parent.project_id, "health_monitor");
@@ -155,6 +164,7 @@ export const updateHealthMonitor = (work: Work, id: string, body: unknown): Heal
   const row = theHealthMonitor(work.draft, id);
   const input = readObject(changeable, body, where);
   refuseMisplaced(row.type, input);
+  refuseHopelessCodes(input.expected_codes);
   const http = row.type === "HTTP";
   const method = input.http_method ? probeMethod(input.http_method) : input.http_method;
   const must = <F extends "delay" | "timeout" | "max_retries">(field: F): number =>

@@ -1,7 +1,6 @@
 /** Stored rows as the load balancers of the pipeline's model. */
 import { parseIpv4, parsePrefix } from "../../openflow/packet/address.ts";
 import type {
-  CodeRange,
   EmptyPolicy,
   HealthMonitor,
   Listener,
@@ -13,6 +12,7 @@ import type {
   Topology,
   Vip,
 } from "../../pipeline/model.ts";
+import { parseStatusCodes } from "../../pipeline/status-codes.ts";
 import type { HealthMonitorRow, ListenerRow, LoadBalancerRow, MemberRow, PoolRow } from "../store/rows.ts";
 import type { View } from "../store/snapshot.ts";
 import { findSegment, segmentOf } from "./segments.ts";
@@ -159,15 +159,8 @@ const healthMonitor = (row: HealthMonitorRow): HealthMonitor => ({
           path: row.url_path ?? "/",
           version: row.http_version === 1.1 ? "1.1" : "1.0",
           ...(row.domain_name === null ? {} : { host: row.domain_name }),
-          expectedCodes: codeRanges(row.expected_codes ?? "200"),
+          expectedCodes: parseStatusCodes(row.expected_codes ?? "200") ?? [],
         },
       }
     : {}),
 });
-
-/** "200", "200,204" or "200-299". */
-const codeRanges = (text: string): readonly CodeRange[] =>
-  text.split(",").map((part) => {
-    const [first = "", last = first] = part.trim().split("-");
-    return { first: Number(first), last: Number(last) };
-  });

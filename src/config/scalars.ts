@@ -8,6 +8,7 @@ import {
   prefixNetwork,
 } from "../../openflow/packet/address.ts";
 import type { CodeRange, Ipv4, Mac, Prefix } from "../../pipeline/model.ts";
+import { parseStatusCodes } from "../../pipeline/status-codes.ts";
 import { type Reader, scalar } from "./reader.ts";
 
 export const ipv4: Reader<Ipv4> = scalar("an IPv4 address", "dotted quad such as 10.20.0.1", parseIpv4);
@@ -110,19 +111,8 @@ export const hostName: Reader<string> = scalar(
   (text) => (/^[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?(:\d{1,5})?$/i.test(text) ? text : undefined),
 );
 
-/** HTTP status codes: "200", "200,204" or "200-299". */
 export const statusCodes: Reader<readonly CodeRange[]> = scalar(
   "a list of HTTP status codes",
   "such as 200, 200-299 or 200,204, from 100 to 599",
-  (text) => {
-    const ranges: CodeRange[] = [];
-    for (const part of text.split(",")) {
-      const match = /^\s*([1-5]\d\d)(?:-([1-5]\d\d))?\s*$/.exec(part);
-      if (match === null) return undefined;
-      const range = { first: Number(match[1]), last: Number(match[2] ?? match[1]) };
-      if (range.first > range.last) return undefined;
-      ranges.push(range);
-    }
-    return ranges;
-  },
+  parseStatusCodes,
 );

@@ -1,6 +1,6 @@
 /** From the entries of a file to the objects that are wanted on the server. */
 import { formatIpv4 } from "../../../openflow/packet/address.ts";
-import type { CodeRange } from "../../../pipeline/model.ts";
+import { statusCodesText } from "../../../pipeline/status-codes.ts";
 import { checkAlone } from "../../config/check-balancers.ts";
 import { type FileResult, parseFile } from "../../config/document.ts";
 import type { At, Located, Report } from "../../config/reader.ts";
@@ -35,10 +35,6 @@ const listenerOf = (entry: ListenerEntry, at: At): Thing => {
   };
 };
 
-/** Ranges as the API writes them. */
-const codesText = (ranges: readonly CodeRange[]): string =>
-  ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
-
 const monitorOf = (entry: HealthMonitorEntry): Thing => ({
   name: "",
   fixed: { type: entry.type.value },
@@ -53,7 +49,7 @@ const monitorOf = (entry: HealthMonitorEntry): Thing => ({
           path: entry.path?.value ?? "/",
           version: entry.version?.value ?? "1.1",
           host: entry.host?.value ?? null,
-          codes: codesText(entry.codes?.value ?? [{ first: 200, last: 200 }]),
+          codes: statusCodesText(entry.codes?.value ?? [{ first: 200, last: 200 }]),
         }
       : {}),
   },

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   closedWhile,
-  codesText,
   type HttpReader,
   httpRequest,
   isExpected,
   newHttpReader,
   readHttp,
 } from "../../../controller/health/http-reader.ts";
+import { parseStatusCodes, statusCodesText } from "../../../pipeline/status-codes.ts";
 
 const feed = (...pieces: readonly (string | Buffer)[]): HttpReader =>
   pieces.reduce<HttpReader>(
@@ -112,7 +112,8 @@ describe("codes", () => {
       true,
       false,
     ]);
-    expect(codesText(codes)).toBe("200,204-206");
+    expect(statusCodesText(codes)).toBe("200,204-206");
+    expect(parseStatusCodes("200, 204-206")).toEqual(codes);
   });
 });
 

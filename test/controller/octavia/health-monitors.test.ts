@@ -110,6 +110,16 @@ describe("creating a health monitor", () => {
     expect(api.world.store.read().size("healthMonitors")).toBe(0);
   });
 
+  it.each([
+    ...["20", "200-", "-200", "200 201", "200,", "2000", "200-204,206", ""].map((c) => [c, "should match the pattern"]),
+    ...["204-200", "099", "600", "200,999", "200-600"].map((c) => [c, "should be codes from 100 to 599"]),
+  ])('refuses the codes "%s"', async (codes, why) => {
+    expect(await create({ type: "HTTP", expected_codes: codes })).toMatchObject(
+      fault(400, new RegExp(`expected_codes. Value: '${codes}'. Value ${why}`)),
+    );
+    expect(api.world.store.read().size("healthMonitors")).toBe(0);
+  });
+
   it("refuses PING and SCTP on UDP pools as Octavia does", async () => {
     expect(await create({ pool_id: udp.id, type: "PING" })).toMatchObject(
       fault(
