@@ -1,45 +1,29 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, type NodeUnderTest, startNode } from "../support/node-under-test.ts";
+import { type ApiObject, octaviaClient } from "../support/octavia-client.ts";
 import { describeOvs } from "../support/ovs.ts";
 
 const VIP = "192.168.5.21";
-
-/** What these tests look at in an object of the API. */
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly operating_status: string;
-}
 
 describeOvs("what is switched off", () => {
   let node: NodeUnderTest;
   /** Paths of one object of each kind, below the API's root. */
   let paths: Readonly<Record<"loadbalancer" | "listener" | "pool" | "member", string>>;
 
-  const request = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
-    const response = await fetch(new URL(`/v2.0/lbaas/${path}`, node.daemon.web), {
-      method,
-      headers: { "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true);
-    return (await response.json()) as Record<string, unknown>;
-  };
-  const rows = async (path: string): Promise<readonly Row[]> => Object.values(await request("GET", path))[0] as Row[];
+  const { request, find } = octaviaClient(() => node);
   const statusOf = async (kind: keyof typeof paths): Promise<string> =>
-    ((await request("GET", paths[kind]))[kind] as Row).operating_status;
+    ((await request("GET", paths[kind]))[kind] as ApiObject).operating_status;
   const set = (kind: keyof typeof paths, up: boolean) =>
     request("PUT", paths[kind], { [kind]: { admin_state_up: up } });
 
   beforeAll(async () => {
     node = await startNode("tadm");
-    const [pool] = await rows("pools");
-    const members = await rows(`pools/${pool?.id}/members`);
+    const pool = await find("pools");
     paths = {
-      loadbalancer: `loadbalancers/${(await rows("loadbalancers"))[0]?.id}`,
-      listener: `listeners/${(await rows("listeners"))[0]?.id}`,
-      pool: `pools/${pool?.id}`,
-      member: `pools/${pool?.id}/members/${members.find((m) => m.name === "be1")?.id}`,
+      loadbalancer: `loadbalancers/${(await find("loadbalancers")).id}`,
+      listener: `listeners/${(await find("listeners")).id}`,
+      pool: `pools/${pool.id}`,
+      member: `pools/${pool.id}/members/${(await find(`pools/${pool.id}/members`, "be1")).id}`,
     };
   });
   afterAll(async () => node?.end());

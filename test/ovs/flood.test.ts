@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PortView } from "../../controller/api/views.ts";
 import { dumpFlows } from "../../src/lab/verify/dump.ts";
 import { arpRequest, experimentFrame } from "../../src/lab/verify/frames.ts";
+import { onWire } from "../../src/lab/verify/wire.ts";
 import { eventually, lbctl, type NodeUnderTest, startNode } from "../support/node-under-test.ts";
 import { describeOvs } from "../support/ovs.ts";
 import { python } from "../support/python.ts";
@@ -43,6 +44,7 @@ describeOvs("a port with more sources than may be learned, or with ours", () => 
   const send = (host: "be1" | "be3" | "cli2", frames: readonly Uint8Array[]) =>
     node.lab.exec(host, [python.path, "-c", SEND, ...frames.map((f) => Buffer.from(f).toString("hex"))]);
   const macOf = (i: number): string => `02:00:00:99:00:${i.toString(16).padStart(2, "0")}`;
+  const macOfHost = (name: string): string => node.lab.hosts.find((h) => h.name === name)!.mac;
   const port = async (name: string): Promise<PortView> => {
     const found = (await node.api<readonly PortView[]>("/v1/ports")).find((p) => p.name === name);
     if (!found) throw new Error(`no port ${name}`);
@@ -106,7 +108,7 @@ describeOvs("a port with more sources than may be learned, or with ours", () => 
   });
 
   test("counts claims of our addresses where they come from, and does not believe them", async () => {
-    const { mac } = node.lab.hosts.find((h) => h.name === "be3")!;
+    const mac = macOfHost("be3");
     const claims = ["10.20.0.1", "10.20.0.100", "10.20.0.253"].map((ip) => arpRequest(mac, ip, "10.20.0.10"));
     await send("be3", claims);
     const view = await eventually("the claims are counted", 25_000, async () => {
@@ -123,5 +125,36 @@ describeOvs("a port with more sources than may be learned, or with ours", () => 
     expect(answers.filter((a) => !a.ok)).toEqual([]);
     const neighbours = await node.lab.exec("cli2", ["ip", "neigh", "show", "10.20.0.100"]);
     expect(neighbours).toContain("02:42:0a:14:00:01");
+  });
+
+  test("answers for its addresses once each time and alike, while a neighbour has one of them and the pipeline is looked at", async () => {
+    const { lab } = node;
+    const [gatewayMac, cli2, be3] = ["02:42:0a:14:00:01", macOfHost("cli2"), macOfHost("be3")] as const;
+    await lab.exec("be3", ["ip", "addr", "add", "10.20.0.100/32", "dev", "eth0"]);
+    const asked = ["10.20.0.1", "10.20.0.100", "10.20.0.253"];
+    const questions = asked.flatMap((ip) => [
+      arpRequest(cli2, "10.20.0.10", ip),
+      arpRequest(cli2, "10.20.0.10", ip, gatewayMac),
+    ]);
+    const { wire } = await onWire(
+      lab,
+      ["cli2", "be3"],
+      async () => {
+        for (let i = 0; i < 17; i++) {
+          await send("cli2", questions);
+          // be3 says that the VIP is its own, to everybody and to the one that asks.
+          if (i % 4 === 0) await send("be3", [arpRequest(be3, "10.20.0.100", "10.20.0.100")]);
+          if (i % 4 === 2) node.daemon.reload();
+        }
+      },
+      { filter: "arp" },
+    );
+    for (const ip of asked) {
+      const answers = wire("cli2").filter((f) => f.arpOp === 2 && f.arpSpa === ip);
+      expect(answers).toHaveLength(34);
+      expect(new Set(answers.map((f) => `${f.ethSrc} ${f.arpSha}`))).toEqual(new Set([`${gatewayMac} ${gatewayMac}`]));
+    }
+    expect(wire("be3").filter((f) => f.arpOp === 1 && f.arpSha === cli2 && asked.includes(f.arpTpa ?? ""))).toEqual([]);
+    await lab.exec("be3", ["ip", "addr", "del", "10.20.0.100/32", "dev", "eth0"]);
   });
 });
