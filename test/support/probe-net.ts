@@ -7,7 +7,7 @@ import { parseTcp, TCP_FLAG, type TcpRepr } from "../../openflow/packet/tcp.ts";
 import type { HealthMonitor, Member, Topology } from "../../pipeline/model.ts";
 import { ip, seedState } from "./topology.ts";
 
-const { syn: SYN, ack: ACK, rst: RST } = TCP_FLAG;
+const { syn: SYN, ack: ACK, rst: RST, psh: PSH } = TCP_FLAG;
 
 /** A frame the checker sent, taken apart. */
 export interface SentFrame {
@@ -20,6 +20,9 @@ export interface SentFrame {
 
 /** How a member takes a SYN. */
 export type Mood = "accept" | "refuse" | "silent";
+
+/** Sequence number of a member's SYN. */
+const FIRST = 7_000;
 
 const quietLog = { info: () => undefined, warn: () => undefined } as unknown as CheckerDeps["log"];
 
@@ -50,6 +53,8 @@ export class ProbeNet {
   readonly results: { readonly id: number; readonly ok: boolean; readonly reason: string; readonly at: number }[] = [];
   readonly forgotten: number[] = [];
   readonly moods = new Map<number, Mood>();
+  /** What members say to a request; absent: nothing. */
+  response: Buffer | undefined;
   lookup: (ip: number) => Lookup = (address) => ({ kind: "known", mac: 0x0200_0000_0000 + address, ofport: 10 });
   blocked = false;
   readonly checker: HealthChecker;
@@ -79,6 +84,12 @@ export class ProbeNet {
     const datagram = parseIpv4(parseEthernet(bytes)!.payload)!;
     const tcp = parseTcp(datagram.payload)!;
     this.sent.push({ at: performance.now(), ofport, to: datagram.dst, tcp, bytes });
+    const { response } = this;
+    if (tcp.payload.length > 0 && response !== undefined) {
+      const ack = (tcp.seq + tcp.payload.length) >>> 0;
+      setTimeout(() => this.answer(bytes, { flags: PSH | ACK, seq: FIRST + 1, ack, payload: response }), 1);
+      return true;
+    }
     const mood = this.moods.get(datagram.dst) ?? "accept";
     if (tcp.flags !== SYN || mood === "silent") return true;
     setTimeout(() => this.answer(bytes, { flags: mood === "accept" ? SYN | ACK : RST | ACK }), 1);
@@ -92,7 +103,7 @@ export class ProbeNet {
     const tcp = parseTcp(datagram.payload)!;
     const path = { srcMac: link.dst, dstMac: link.src, src: datagram.dst, dst: datagram.src };
     const ends = { srcPort: tcp.dstPort, dstPort: tcp.srcPort };
-    const rest = { seq: 7_000, ack: (tcp.seq + 1) >>> 0, window: 0xffff, urgent: 0, flags: ACK };
+    const rest = { seq: FIRST, ack: (tcp.seq + 1) >>> 0, window: 0xffff, urgent: 0, flags: ACK };
     const nothing = { options: new Uint8Array(0), payload: new Uint8Array(0) };
     this.checker.handle(2, 10, buildTcpFrame(path, { ...ends, ...rest, ...nothing, ...fields }));
   }
