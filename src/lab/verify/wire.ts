@@ -62,6 +62,20 @@ export function badChecksums(frames: readonly Seen[]): readonly Seen[] {
   return frames.filter((frame) => frame.ipChecksumOk === false || frame.l4ChecksumOk === false);
 }
 
+/** Resets of connections that had not ended: once both sides have sent a FIN, a reset tells nobody anything. */
+export function cutShort(frames: readonly Seen[]): readonly Seen[] {
+  const ended = new Map<string, Set<string | undefined>>();
+  return frames.filter((f) => {
+    const flags = f.tcpFlags ?? 0;
+    const key = [`${f.ipSrc}:${f.tcpSrc}`, `${f.ipDst}:${f.tcpDst}`].sort().join(" ");
+    const sides = ended.get(key) ?? new Set();
+    if ((flags & tcp.fin) !== 0) ended.set(key, sides.add(f.ipSrc));
+    // The same ends may meet again.
+    if (flags === tcp.syn) ended.delete(key);
+    return (flags & tcp.rst) !== 0 && sides.size < 2;
+  });
+}
+
 /** Distinct values, sorted, as text: what a check shows of many frames. */
 export function distinct(values: readonly (string | number | undefined)[]): string {
   return [...new Set(values.map(String))].sort().join(" ") || "none";
