@@ -43,33 +43,40 @@ export function makeMetrics() {
     },
   });
   const sources = new Map<string, () => readonly PortSources[]>();
-  new Counter({
-    name: "oflb_address_conflicts_total",
-    help: "Frames that claimed an address of ours",
-    labelNames: ["node", "segment", "port"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [node, ports] of sources) {
-        for (const { segment, port, counts } of ports()) this.inc({ node, segment, port }, counts.claims);
-      }
-    },
-  });
-  new Counter({
-    name: "oflb_sources_not_learned_total",
-    help: "Frames whose source was one more than may be learned behind the port",
-    labelNames: ["node", "segment", "port", "kind"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [node, ports] of sources) {
-        for (const { segment, port, counts } of ports()) {
-          this.inc({ node, segment, port, kind: "mac" }, counts.macs);
-          this.inc({ node, segment, port, kind: "client" }, counts.clients);
+  /** A counter of frames by port; `labelNames` are those beside the port's own. */
+  const portCounter = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    countsOf: (counts: SourceCounts) => readonly (readonly [labels: Record<string, string>, frames: number])[],
+  ): void => {
+    new Counter({
+      name,
+      help,
+      labelNames: ["node", "segment", "port", ...labelNames],
+      registers,
+      collect() {
+        this.reset();
+        for (const [node, ports] of sources) {
+          for (const { segment, port, counts } of ports()) {
+            for (const [labels, frames] of countsOf(counts)) this.inc({ node, segment, port, ...labels }, frames);
+          }
         }
-      }
-    },
-  });
+      },
+    });
+  };
+  portCounter("oflb_address_conflicts_total", "Frames that claimed an address of ours", [], ({ claims }) => [
+    [{}, claims],
+  ]);
+  portCounter(
+    "oflb_sources_not_learned_total",
+    "Frames whose source was one more than may be learned behind the port",
+    ["kind"],
+    ({ macs, clients }) => [
+      [{ kind: "mac" }, macs],
+      [{ kind: "client" }, clients],
+    ],
+  );
   return {
     registry,
     /** Gives the states of all next hops of a node; asked at each scrape. */

@@ -16,6 +16,8 @@ interface Seen {
 export interface Suspect {
   readonly segment: string;
   readonly port?: string;
+  /** What there is too much of, where the kind alone does not say. */
+  readonly of?: "macs" | "clients";
 }
 
 const MANY_REASONS = 3;
@@ -102,9 +104,9 @@ export class NodeEvents {
    * forges frames does so as fast as he can.
    */
   suspicion(kind: "conflict" | "flood", about: Suspect, what: string): void {
-    const { segment, port } = about;
-    this.#suspicions.line(`${kind} ${segment} ${port ?? what}`, (held) => {
-      const data = { segment, ...(port === undefined ? {} : { port }), ...(held > 0 ? { heldBack: held } : {}) };
+    const { segment, port, of } = about;
+    this.#suspicions.line(`${kind} ${of ?? ""} ${segment} ${port ?? what}`, (held) => {
+      const data = { ...about, ...(held > 0 ? { heldBack: held } : {}) };
       const text = `segment ${segment}: ${what}`;
       this.#publish({ kind, level: "warn", text, data: { node: this.#node, ...data } });
       this.#log.warn(data, text);

@@ -507,7 +507,7 @@ export class NodeController {
   }
 
   /** A port by the names it goes by; the segment is "none" where no segment claims it. */
-  #suspect(ofport: number): Required<Suspect> {
+  #suspect(ofport: number): Suspect & { readonly port: string } {
     const attached = this.ports.attached.find((p) => p.ofport === ofport);
     const segment = attached === undefined ? "none" : this.#segmentName(attached.segment);
     return { segment, port: this.#portName(ofport) };
@@ -528,7 +528,7 @@ export class NodeController {
       const suspect = this.#suspect(ofport);
       const what = suspicion === "macs" ? "MAC addresses" : "clients";
       const text = `port ${suspect.port} has more ${what} than may be learned: ${frames} frames from others`;
-      this.#events.suspicion("flood", suspect, text);
+      this.#events.suspicion("flood", { ...suspect, of: suspicion }, text);
     }
   }
 

@@ -79,12 +79,10 @@ describeOvs("a listener inside a private segment", () => {
         expect(f).toMatchObject({ ipSrc: VIP, tcpSrc: 80, ethSrc: nextHop, ipTtl: ttl, l4ChecksumOk: true });
       }
     }
-    const back = (await dumpFlows(node.lab, "table=24")).filter((f) => f.match.includes("nw_src=10.20.0."));
     await eventually("answers of neighbours are translated in table 24", 5_000, async () => {
-      const now = await dumpFlows(node.lab, "table=24");
-      return now.some((f) => f.match.includes("nw_src=10.20.0.2") && f.packets > 0) ? true : undefined;
+      const replies = await dumpFlows(node.lab, "table=24");
+      return replies.some((f) => f.match.includes("nw_src=10.20.0.2") && f.packets > 0) ? true : undefined;
     });
-    expect(back.length).toBeGreaterThan(0);
   });
 
   test("the client knows no route but its subnet's", async () => {
