@@ -18,7 +18,7 @@ import { T } from "../tables.ts";
 import { isCounted } from "./connections.ts";
 import type { Feature } from "./feature.ts";
 import { mayStayInSegment, slotByHash } from "./listener.ts";
-import { servedPools } from "./slot.ts";
+import { servedMembers } from "./slot.ts";
 
 const flow = flowBuilder("fragments");
 
@@ -108,7 +108,8 @@ function* choose(group: readonly [Service, ...Service[]]): Generator<FlowSpec> {
 /** Table 9: members in the client's segment are reached without a hop. */
 function* neighbours(s: DesiredState): Generator<FlowSpec> {
   const seen = new Set<string>();
-  for (const { segment, ip: address, id, name } of servedPools(services(s)).flatMap((p) => p.members)) {
+  for (const { member } of servedMembers(services(s))) {
+    const { segment, ip: address, id, name } = member;
     const key = `${segment} ${address}`;
     if (segment === undefined || seen.has(key)) continue;
     seen.add(key);

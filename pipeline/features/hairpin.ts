@@ -11,6 +11,7 @@ import { CT_ZONE, HAIRPIN_ZONE, regCalled } from "../registers.ts";
 import { T } from "../tables.ts";
 import type { Feature } from "./feature.ts";
 import { answers } from "./member.ts";
+import { servedMembers } from "./slot.ts";
 
 const flow = flowBuilder("hairpin");
 
@@ -81,19 +82,20 @@ export const hairpin: Feature = {
   name: "hairpin",
   *flows(s) {
     const used = services(s).filter((v) => v.up && v.pool !== undefined);
-    const members = new Map(used.flatMap((v) => v.pool!.members.map((m) => [m.id, m])));
-    for (const member of members.values()) yield call(member);
-    const byAddress = new Map([...members.values()].map((member) => [member.ip, member]));
-    for (const member of byAddress.values()) yield callInFragments(member);
+    const called = new Set<number>();
+    for (const { member } of servedMembers(used)) {
+      yield call(member);
+      if (!called.has(member.ip)) yield callInFragments(member);
+      called.add(member.ip);
+    }
     const seen = new Set<string>();
-    for (const service of used) {
-      for (const member of service.pool!.members) {
-        for (const from of answers(member, service.listener.protocol)) {
-          const key = JSON.stringify([service.vip.ip, from]);
-          const found = seen.has(key) ? undefined : answer(s, service, member, from);
-          seen.add(key);
-          if (found !== undefined) yield found;
-        }
+    const pairs = used.flatMap((service) => service.pool!.members.map((member) => ({ service, member })));
+    for (const { service, member } of pairs.sort((a, b) => a.member.id - b.member.id)) {
+      for (const from of answers(member, service.listener.protocol)) {
+        const key = JSON.stringify([service.vip.ip, from]);
+        const found = seen.has(key) ? undefined : answer(s, service, member, from);
+        seen.add(key);
+        if (found !== undefined) yield found;
       }
     }
     for (const { vip } of vips(s)) {

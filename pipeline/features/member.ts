@@ -9,7 +9,7 @@ import { CT_ZONE, regEgress } from "../registers.ts";
 import { T } from "../tables.ts";
 import { countOpen, keepOpen, opening } from "./connections.ts";
 import type { Feature } from "./feature.ts";
-import { servedPools } from "./slot.ts";
+import { servedMembers } from "./slot.ts";
 
 const flow = flowBuilder("member");
 const UNREACHABLE = 3;
@@ -97,15 +97,13 @@ export const member: Feature = {
     // A server may be a member of several pools, its replies look the same for all of them.
     const seen = new Set<string>();
     const first = (key: string): boolean => !seen.has(key) && seen.add(key).has(key);
-    for (const pool of servedPools(all)) {
-      for (const m of pool.members) {
-        yield* translate(m, pool);
-        const { segment } = m;
-        if (segment === undefined) continue;
-        const replies = [...protocols.get(pool.id)!].flatMap((p) => answers(m, p));
-        for (const answer of [...replies, { ...icmp, icmp_type: UNREACHABLE, ip_src: m.ip }]) {
-          if (first(JSON.stringify([segment, answer]))) yield restore(m, segment, answer);
-        }
+    for (const { pool, member: m } of servedMembers(all)) {
+      yield* translate(m, pool);
+      const { segment } = m;
+      if (segment === undefined) continue;
+      const replies = [...protocols.get(pool.id)!].flatMap((p) => answers(m, p));
+      for (const answer of [...replies, { ...icmp, icmp_type: UNREACHABLE, ip_src: m.ip }]) {
+        if (first(JSON.stringify([segment, answer]))) yield restore(m, segment, answer);
       }
     }
     yield flow({ table: T.members, priority: 0, why: "No such member." });

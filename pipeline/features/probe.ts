@@ -27,7 +27,8 @@ export const probe: Feature = {
   name: "probe",
   *flows(s) {
     const seen = new Set<string>();
-    for (const target of probeTargets(s)) {
+    // Of several members at one address always the same one is named.
+    for (const target of probeTargets(s).toSorted((a, b) => a.member.id - b.member.id)) {
       const { segment, member, source } = target;
       for (const answer of answers(target)) {
         const key = `${segment.id} ${JSON.stringify(answer)}`;

@@ -4,7 +4,7 @@ import { type FlowSpec, flowBuilder } from "../flow.ts";
 import { canonicalFlowKey } from "../identity.ts";
 import { ip } from "../match.ts";
 import { memo } from "../memo.ts";
-import type { DesiredState, Pool } from "../model.ts";
+import type { DesiredState, Member, Pool } from "../model.ts";
 import { punt } from "../punt.ts";
 import { regMember } from "../registers.ts";
 import { poolLayout, type SlotLayout } from "../slots.ts";
@@ -17,6 +17,12 @@ const flow = flowBuilder("slot");
 export const servedPools = (all: readonly Service[]): readonly Pool[] => [
   ...new Map(all.flatMap(({ up, pool }) => (up && pool !== undefined ? [[pool.id, pool]] : []))).values(),
 ];
+
+/** Their members, each with its pool, by id: of several at one address the first is then always the same one. */
+export const servedMembers = (all: readonly Service[]): readonly { readonly pool: Pool; readonly member: Member }[] =>
+  servedPools(all)
+    .flatMap((pool) => pool.members.map((member) => ({ pool, member })))
+    .sort((a, b) => a.member.id - b.member.id);
 
 /** The flows of so many pools are remembered, each as it was last: a pool of 1024 slots takes about a megabyte. */
 const REMEMBERED = 1024;

@@ -33,6 +33,7 @@ const furtherPackages = {
     openssl: ["openssl"],
     chromium: ["chromium"],
     prometheus: ["promtool"],
+    "docker-compose": ["docker-compose"],
     "python3-openstackclient": ["openstack"],
     "python3-octaviaclient": ["/usr/lib/python3/dist-packages/octaviaclient/osc/plugin.py"],
   },

@@ -109,7 +109,22 @@ describe("compile refuses", () => {
 
 describe("a program", () => {
   test("does not depend on the order of anything in the state", () => {
-    const s = seedState();
+    const seed = seedState();
+    // Servers that are members of two pools, and twice of one.
+    const twice = seed.loadBalancers.map((lb) => {
+      const again = (add: number, port: number) => (m: Member) => ({
+        ...m,
+        id: m.id + add,
+        uuid: `${m.uuid}-${add}`,
+        port,
+      });
+      const [pool] = lb.pools;
+      const members = [...pool!.members, ...pool!.members.map(again(100, 9090))];
+      const second = { ...pool!, id: 2, uuid: "pool-2", name: "second", members: pool!.members.map(again(200, 8080)) };
+      const listener = { ...lb.listeners[0]!, id: 2, uuid: "listener-2", name: "second", port: 81, poolId: 2 };
+      return { ...lb, listeners: [...lb.listeners, listener], pools: [{ ...pool!, members }, second] };
+    });
+    const s = { ...seed, loadBalancers: twice };
     const turned = {
       ...s,
       segments: s.segments.toReversed(),
@@ -118,7 +133,8 @@ describe("a program", () => {
       loadBalancers: s.loadBalancers.map((lb) => ({
         ...lb,
         vips: lb.vips.toReversed(),
-        pools: lb.pools.map((p) => ({ ...p, members: p.members.toReversed() })),
+        listeners: lb.listeners.toReversed(),
+        pools: lb.pools.map((p) => ({ ...p, members: p.members.toReversed() })).toReversed(),
       })),
       health: new Map([...s.health].toReversed()),
     };
