@@ -78,7 +78,6 @@ export const readHttp = (reader: HttpReader, bytes: Uint8Array): HttpReader => {
 export const closedWhile = (reader: HttpReader): string =>
   reader.kind === "reading" && reader.total === 0 ? "closed without an answer" : "closed in the middle of the answer";
 
-/** "200,204-299", as it is written in the configuration. */
 export const isExpected = (codes: readonly CodeRange[], code: number): boolean =>
   codes.some((c) => code >= c.first && code <= c.last);
 
