@@ -5,6 +5,7 @@ import { cookie, type FeatureName } from "../../pipeline/cookies.ts";
 import type { Feature } from "../../pipeline/features/feature.ts";
 import { FlowError, type FlowInput, type FlowSpec, flowBuilder } from "../../pipeline/flow.ts";
 import { ip as ipMatch, tcp } from "../../pipeline/match.ts";
+import type { Member } from "../../pipeline/model.ts";
 import { floodGroup } from "../../pipeline/ownership.ts";
 import { T, tableById, tables } from "../../pipeline/tables.ts";
 import { seedState } from "../support/topology.ts";
