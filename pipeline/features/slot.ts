@@ -14,7 +14,7 @@ import type { Feature } from "./feature.ts";
 const flow = flowBuilder("slot");
 
 /** Pools that a listener in use leads to. */
-export const servedPools = (all: readonly Service[]): readonly Pool[] => [
+const servedPools = (all: readonly Service[]): readonly Pool[] => [
   ...new Map(all.flatMap(({ up, pool }) => (up && pool !== undefined ? [[pool.id, pool]] : []))).values(),
 ];
 
