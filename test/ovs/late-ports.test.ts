@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NeighbourView, PortView } from "../../controller/api/views.ts";
+import { patience } from "../../src/lab/patience.ts";
 import { dumpFlows } from "../../src/lab/verify/dump.ts";
 import { eventually, type NodeUnderTest, startNode } from "../support/node-under-test.ts";
 import { describeOvs } from "../support/ovs.ts";
@@ -55,6 +56,25 @@ describeOvs("a member that comes late", () => {
     await sleep(LONG * 1000);
     await lab.exec("be3", ["ip", "link", "set", "dev", "eth0", "arp", "on"]);
     // Probes want it every two seconds, and each asks anew.
+    await back(10_000);
+  });
+
+  test("that goes down while it sends: nothing that was learned behind its port stays or comes back", async () => {
+    const { lab } = node;
+    const { ofport } = (await port())!;
+    const behind = async () =>
+      (await dumpFlows(lab)).filter((f) => f.actions === `output:${ofport}` || f.actions.endsWith(`,output:${ofport}`));
+    const sending = lab.exec("be3", ["ping", "-q", "-i", "0.01", "-w", `${patience(12)}`, "10.20.0.1"]).catch(() => "");
+    for (let i = 0; i < 5; i++) {
+      await eventually("it is learned", 5_000, async () => ((await behind()).length > 1 ? true : undefined));
+      await sleep(600);
+      await lab.exec("ovs", ["ip", "link", "set", "be3", "down"]);
+      await eventually("its port is down", 3_000, async () => ((await port())?.state === "down" ? true : undefined));
+      await sleep(patience(1_000));
+      expect((await behind()).map((f) => `${f.table} ${f.match}`)).toEqual([]);
+      await lab.exec("ovs", ["ip", "link", "set", "be3", "up"]);
+    }
+    await sending;
     await back(10_000);
   });
 

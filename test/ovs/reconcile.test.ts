@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NeighbourView, PlanView, PortView, StatusView } from "../../controller/api/views.ts";
 import { encode } from "../../openflow/codec.ts";
 import { Role } from "../../openflow/messages/role.ts";
+import { patience } from "../../src/lab/patience.ts";
+import { dumpFlows } from "../../src/lab/verify/dump.ts";
 import { eventually, type NodeUnderTest, startNode } from "../support/node-under-test.ts";
 import { describeOvs } from "../support/ovs.ts";
 
@@ -123,6 +125,32 @@ describeOvs("reconciling a real switch", () => {
       (await node.lab.curl("client", "http://192.168.5.22/", 1))[0]?.ok ? true : undefined,
     );
     expect((await node.api<StatusView>("/v1/status")).reloadError).toBeNull();
+  });
+
+  test("a port that is given to another segment takes nothing along that was learned behind it", async () => {
+    const { lab } = node;
+    const before = readFileSync(config, "utf8");
+    const port = (await node.api<readonly PortView[]>("/v1/ports")).find((p) => p.name === "cli2")!;
+    const learned = async (segment: number) =>
+      (await dumpFlows(lab, `table=25,reg0=${segment}`)).filter((f) => f.actions === `output:${port.ofport}`);
+    const sending = lab.attempt("cli2", ["ping", "-q", "-i", "0.02", "-w", `${patience(6)}`, "10.20.0.2"]);
+    await eventually("it is learned", 5_000, async () => ((await learned(2)).length > 0 ? true : undefined));
+    edit("      - cli2\n", "");
+    edit("      - cli3\n", "      - cli3\n      - cli2\n");
+    node.daemon.reload();
+    await eventually("it is in the other segment", 5_000, async () =>
+      (await node.api<readonly PortView[]>("/v1/ports")).find((p) => p.name === "cli2")?.segment === "p3"
+        ? true
+        : undefined,
+    );
+    await eventually("it is learned there", 5_000, async () => ((await learned(3)).length > 0 ? true : undefined));
+    await sending;
+    expect(await learned(2)).toEqual([]);
+    expect(port.segment).toBe("p2");
+    writeFileSync(config, before);
+    node.daemon.reload();
+    await settled();
+    expect(await learned(3)).toEqual([]);
   });
 
   test("the switch refuses a flow: nothing of the change is applied, the object is named, and it heals", async () => {
