@@ -10,6 +10,7 @@ import { isLearned, isOurs, learnedBit, ownerCookie } from "../pipeline/cookies.
 import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
 import { flowKey } from "../pipeline/identity.ts";
 import { leaving, leavingFlows, type Places, placesOf } from "../pipeline/leavers.ts";
+import { leftPorts } from "../pipeline/left-ports.ts";
 import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
 import type { Program } from "../pipeline/program.ts";
@@ -90,8 +91,6 @@ export class NodeController {
   #announced = new Set<string>();
   /** Segments with ports that came up and have not been announced to yet. */
   #cameUp = new Set<number>();
-  /** Ports that went down or to another segment, of which the switch may still learn something. */
-  #left = new Set<number>();
 
   constructor(node: Node, topology: Topology, deps: NodeDeps) {
     this.node = node;
@@ -203,10 +202,7 @@ export class NodeController {
   }
 
   setTopology(topology: Topology): void {
-    const before = this.ports.attached;
     this.#topology = topology;
-    const segments = new Map(this.ports.attached.map((p) => [p.ofport, p.segment]));
-    for (const { ofport, segment } of before) if (segments.get(ofport) !== segment) this.#leaves(ofport);
     this.resolver.setTopology(topology);
     this.checker.setTopology(topology);
     this.#announceNew();
@@ -373,6 +369,7 @@ export class NodeController {
     }
     this.#generation.applied = desired;
     forgetLeavers();
+    for (const ofport of leftPorts(observed.flows, program.flows)) this.#forgetLearned(ofport);
     this.#events.reconciled(changes, reasons, isDrift);
     if (isDrift) {
       this.#driftRepaired += changes;
@@ -394,7 +391,6 @@ export class NodeController {
         this.resolver.askUnknown();
       }
       this.#announceNew();
-      this.#forgetOldPorts();
       this.#announceToNewPorts();
       return;
     }
@@ -452,7 +448,7 @@ export class NodeController {
     const up = reason !== PortReason.delete && isUp(port);
     if (wasUp && !up) {
       this.resolver.portDown(port.portNo);
-      this.#leaves(port.portNo);
+      this.#forgetLearned(port.portNo);
     }
     if (!wasUp && up) {
       const attached = this.ports.attached.find((p) => p.ofport === port.portNo);
@@ -466,13 +462,11 @@ export class NodeController {
     this.#wantedChanged(`port ${port.name}`);
   }
 
-  /** Now, for there to be no gap, and once more when the port's own flows are gone. */
-  #leaves(ofport: number): void {
-    this.#forgetLearned(ofport);
-    this.#left.add(ofport);
-  }
-
-  /** What the switch has learned to be behind a port that is gone would black-hole its hosts until it ages out. */
+  /**
+   * What the switch has learned to be behind a port that is gone would black-hole its hosts until it ages out. Open vSwitch learns
+   * from packets it has forwarded already when it counts them, up to half a second later, unless the flow that says `learn` is
+   * gone: so this is done at once, for there to be no gap, and again when the port's own flows are away.
+   */
   #forgetLearned(ofport: number): void {
     if (this.#role === "secondary") return;
     this.#session?.send(
@@ -494,16 +488,6 @@ export class NodeController {
       },
       `forgetting what was learned behind port ${ofport}`,
     );
-  }
-
-  /**
-   * Open vSwitch learns from packets it has forwarded already when it counts them, up to half a second later, unless the flow that
-   * says `learn` is gone. So what was learned behind a port is only gone for good when it is taken out after that flow.
-   */
-  #forgetOldPorts(): void {
-    if (this.#generation.applied !== this.#generation.desired) return;
-    for (const ofport of this.#left) this.#forgetLearned(ofport);
-    this.#left.clear();
   }
 
   #announceNew(): void {

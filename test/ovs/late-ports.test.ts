@@ -78,6 +78,23 @@ describeOvs("a member that comes late", () => {
     await back(10_000);
   });
 
+  test("that goes down while no controller is there: the next one forgets what was learned behind its port", async () => {
+    const { lab } = node;
+    const { ofport } = (await port())!;
+    const behind = async () => (await dumpFlows(lab)).filter((f) => f.actions.endsWith(`output:${ofport}`));
+    await eventually("it is learned", 5_000, async () => ((await behind()).length > 1 ? true : undefined));
+    await node.daemon.kill();
+    await lab.exec("ovs", ["ip", "link", "set", "be3", "down"]);
+    await sleep(500);
+    expect((await behind()).length).toBeGreaterThan(1);
+    await node.restartController();
+    await eventually("nothing leads to its port", 5_000, async () =>
+      (await behind()).length === 0 ? true : undefined,
+    );
+    await lab.exec("ovs", ["ip", "link", "set", "be3", "up"]);
+    await back(10_000);
+  });
+
   test("whose port's number changes while it is down: what was known by the old one is gone", async () => {
     const { lab } = node;
     const old = (await port())!.ofport;
