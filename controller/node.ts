@@ -9,7 +9,7 @@ import { compile } from "../pipeline/compile.ts";
 import { isLearned, isOurs, learnedBit, ownerCookie } from "../pipeline/cookies.ts";
 import { diff, isEmptyPlan, type Plan } from "../pipeline/diff.ts";
 import { flowKey } from "../pipeline/identity.ts";
-import { leaving, leavingFlows, type Places, placesOf } from "../pipeline/leavers.ts";
+import { isBack, leaving, leavingFlows, type Places, placesOf } from "../pipeline/leavers.ts";
 import { leftPorts } from "../pipeline/left-ports.ts";
 import type { DesiredState, Health, Node, Topology } from "../pipeline/model.ts";
 import { floodGroup } from "../pipeline/ownership.ts";
@@ -348,7 +348,7 @@ export class NodeController {
     const forgetLeavers = (): void => {
       const gone =
         this.#places === undefined ? leavingFlows(observed.flows, program.flows) : leaving(this.#places, places);
-      this.#stale.forget(session, gone);
+      this.#stale.forget(session, gone, (what) => isBack(what, placesOf(this.desired())));
       this.#places = places;
     };
     if (isEmptyPlan(plan)) {

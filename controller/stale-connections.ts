@@ -60,12 +60,13 @@ export class StaleConnections {
     this.#log = log;
   }
 
-  forget(session: Session, leaving: readonly Leaving[]): void {
+  /** @param isBack asked again before each repetition: what serves again must not lose its new connections */
+  forget(session: Session, leaving: readonly Leaving[], isBack: (what: Leaving) => boolean): void {
     if (leaving.length === 0 || this.#unsupportedBy.has(session)) return;
     for (const { at, times } of TURNS) {
       const turn = (): void => {
         if (session.state !== "ready" || this.#unsupportedBy.has(session)) return;
-        for (const what of leaving) this.#flush(session, what, times);
+        for (const what of leaving) if (at === 0 || !isBack(what)) this.#flush(session, what, times);
       };
       if (at === 0) turn();
       else {

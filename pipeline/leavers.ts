@@ -80,6 +80,14 @@ export const leaving = (before: Places, after: Places): readonly Leaving[] => {
   return found;
 };
 
+/** Whether what left serves again, so that its connections are good ones. */
+export const isBack = ({ protocol, called, member }: Leaving, now: Places): boolean =>
+  [...now.values()].some((place) => {
+    if (protocol !== undefined && place.protocol !== protocol) return false;
+    if (called !== undefined && textOf(place.called) !== textOf(called)) return false;
+    return member === undefined || place.members.get(textOf(member))?.standing === "serving";
+  });
+
 type Flows = Iterable<Pick<FlowSpec, "cookie" | "instructions">>;
 
 const actionsOf = (flow: Pick<FlowSpec, "instructions">): readonly Action[] =>

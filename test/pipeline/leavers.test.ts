@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compile } from "../../pipeline/compile.ts";
-import { leaving, leavingFlows, placesOf } from "../../pipeline/leavers.ts";
+import { isBack, leaving, leavingFlows, placesOf } from "../../pipeline/leavers.ts";
 import type { DesiredState, Health, Member, Protocol } from "../../pipeline/model.ts";
 import { ip, seedState } from "../support/topology.ts";
 
@@ -49,6 +49,22 @@ describe.each(["tcp", "udp"] as const)("connections by %s", (protocol) => {
     expect(leaving(placesOf(state), placesOf(withFirst(protocol, { drain: true }, health("down"))))).toEqual(gone);
     const disabled = withFirst(protocol, { drain: true, adminUp: false });
     expect(leaving(placesOf(state), placesOf(disabled))).toEqual(gone);
+  });
+
+  test("are good again when the member serves again, there and by that protocol", () => {
+    const [what] = gone;
+    expect(isBack(what!, before)).toBe(true);
+    expect(isBack({ member: be1 }, before)).toBe(true);
+    expect(isBack({ protocol, called: vip }, before)).toBe(true);
+    for (const state of [
+      withFirst(protocol, null),
+      withFirst(protocol, { drain: true }),
+      withFirst(protocol, { adminUp: false }),
+    ])
+      expect(isBack(what!, placesOf(state))).toBe(false);
+    expect(isBack({ ...what!, protocol: protocol === "tcp" ? "udp" : "tcp" }, before)).toBe(false);
+    expect(isBack({ ...what!, called: { ...vip, port: 81 } }, before)).toBe(false);
+    expect(isBack({ protocol, called: vip }, placesOf({ ...seed, loadBalancers: [] }))).toBe(false);
   });
 
   test("of a listener that is gone are forgotten all at once", () => {
