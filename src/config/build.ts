@@ -120,17 +120,22 @@ const buildMember = (
     drain: entry.drain.value,
     ...(segment === undefined ? {} : { segment: ids.segment.ids.get(segment.name.value)! }),
     backup: entry.backup.value,
+    ...(entry.monitor_ip === undefined && entry.monitor_port === undefined
+      ? {}
+      : { monitor: { ip: (entry.monitor_ip ?? entry.ip).value, port: (entry.monitor_port ?? entry.port).value } }),
   };
 };
 
 const buildPool = (entry: PoolEntry, balancer: string, segments: readonly SegmentEntry[], ids: IdBook): Pool => {
   const names = [balancer, entry.name.value];
+  const algorithm = entry.algorithm.value;
   return {
     id: ids.pool.ids.get(path(...names))!,
     name: entry.name.value,
     uuid: nameUuid("pool", ...names),
-    algorithm: entry.algorithm.value,
+    algorithm: algorithm === "source-ip" ? "consistent" : algorithm,
     slots: entry.slots.value,
+    ...(algorithm === "source-ip" || entry.session_persistence !== undefined ? { affinity: "source-ip" } : {}),
     members: values(entry.members).map((m) => buildMember(m, names, segments, ids)),
     ...(entry.health_monitor === undefined ? {} : { healthMonitor: buildMonitor(entry.health_monitor.value) }),
   };
@@ -144,6 +149,7 @@ const buildListener = (entry: ListenerEntry, balancer: string, ids: IdBook): Lis
   port: entry.port.value,
   ...(entry.vips === undefined ? {} : { vips: values(entry.vips) }),
   ...(entry.pool === undefined ? {} : { poolId: ids.pool.ids.get(path(balancer, entry.pool.value))! }),
+  ...(entry.allowed_sources === undefined ? {} : { allowedSources: values(entry.allowed_sources) }),
   ...(entry.connection_limit === undefined ? {} : { connectionLimit: entry.connection_limit.value }),
   ...(entry.idle_timeout === undefined ? {} : { idleTimeoutMs: entry.idle_timeout.value * 1000 }),
   slotChoice: entry.slot_choice.value,

@@ -1,5 +1,5 @@
 /** What must hold in load balancers, and between them and the segments. */
-import { formatIpv4, prefixContains } from "../../openflow/packet/address.ts";
+import { formatIpv4, formatPrefix, prefixContains } from "../../openflow/packet/address.ts";
 import type { Ipv4 } from "../../pipeline/model.ts";
 import { checkForeign, checkHostOf, checkUnique, type OwnAddresses, segmentOf } from "./addresses.ts";
 import type { Located, Report } from "./reader.ts";
@@ -46,6 +46,10 @@ const checkVips = (balancer: LoadBalancerEntry, { file, complete, report }: Surr
 const vipsOf = (listener: ListenerEntry, balancer: LoadBalancerEntry): readonly Ipv4[] =>
   listener.vips?.value.map((v) => v.value) ?? balancer.vips.value.map((v) => v.value.ip.value);
 
+/** An empty list would be a listener for nobody, which is more likely a mistake than a wish. */
+const reportEmpty = ({ at }: Located<unknown>, report: Report): void =>
+  report(at, "the list is empty", "at least one, or no such key for all");
+
 const checkListeners = (balancer: LoadBalancerEntry, complete: boolean, report: Report): void => {
   const listeners = balancer.listeners.value.map((l) => l.value);
   checkUnique(
@@ -61,7 +65,15 @@ const checkListeners = (balancer: LoadBalancerEntry, complete: boolean, report: 
       if (complete && !addresses.has(vip.value))
         report(vip.at, `${formatIpv4(vip.value)} is no address of the load balancer`);
     }
-    if (listener.vips !== undefined) checkUnique(listener.vips.value, formatIpv4, report);
+    for (const some of complete ? [listener.vips, listener.allowed_sources] : []) {
+      if (some?.value.length === 0) reportEmpty(some, report);
+    }
+    checkUnique(listener.vips?.value ?? [], formatIpv4, report);
+    checkUnique(
+      (listener.allowed_sources?.value ?? []).map(({ value, at }) => ({ value: formatPrefix(value), at })),
+      String,
+      report,
+    );
     if (complete && listener.pool !== undefined && !pools.includes(listener.pool.value)) {
       reportUnknown("pool", listener.pool, pools, report);
     }
@@ -111,7 +123,8 @@ const checkPool = (pool: PoolEntry, report: Report): void => {
 
 const checkPlaces = (pool: PoolEntry, { file, own, complete, report }: Surroundings): void => {
   const segments = file.segments.value.map((s) => s.value);
-  for (const { ip } of pool.members.value.map((m) => m.value)) {
+  const members = pool.members.value.map((m) => m.value);
+  for (const ip of members.flatMap((m) => (m.monitor_ip === undefined ? [m.ip] : [m.ip, m.monitor_ip]))) {
     checkForeign(own, ip, report);
     const segment = segmentOf(segments, ip.value);
     if (segment !== undefined) checkHostOf(segment, ip, report);

@@ -65,6 +65,7 @@ const listener = record({
   protocol: withDefault(word("tcp", "udp"), "tcp"),
   port: required(integer(1, 0xffff)),
   vips: optional(list(ipv4)),
+  allowed_sources: optional(list(prefix(0, 32))),
   pool: optional(name),
   slot_choice: withDefault(word("multipath", "bits"), "multipath"),
   sessions: withDefault(word("conntrack"), "conntrack"),
@@ -83,6 +84,8 @@ const member = record({
   enabled: withDefault(flag, true),
   drain: withDefault(flag, false),
   backup: withDefault(flag, false),
+  monitor_ip: optional(ipv4),
+  monitor_port: optional(integer(1, 0xffff)),
 });
 
 const healthMonitor = record({
@@ -101,7 +104,8 @@ const healthMonitor = record({
 const pool = record({
   name: required(name),
   id: optional(id),
-  algorithm: withDefault(word("consistent", "least-connections"), "consistent"),
+  algorithm: withDefault(word("consistent", "least-connections", "source-ip"), "consistent"),
+  session_persistence: optional(word("source-ip")),
   slots: withDefault(powerOfTwo(slotLimits.min, slotLimits.max), 1024),
   health_monitor: optional(healthMonitor),
   members: withDefault(list(member), []),

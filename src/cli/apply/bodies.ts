@@ -12,6 +12,13 @@ const orElse =
 
 const upper = (value: Value): string => String(value).toUpperCase();
 
+/** Of the API's algorithms with a fixed table, the usual one is ours. */
+const algorithms: Readonly<Record<string, string>> = {
+  consistent: "ROUND_ROBIN",
+  "least-connections": "LEAST_CONNECTIONS",
+  "source-ip": "SOURCE_IP",
+};
+
 const probeTypes: Readonly<Record<string, string>> = { tcp: "TCP", http: "HTTP", icmp: "PING", udp: "UDP-CONNECT" };
 
 const fields: Readonly<Record<Kind, Readonly<Record<string, Field>>>> = {
@@ -21,6 +28,7 @@ const fields: Readonly<Record<Kind, Readonly<Record<string, Field>>>> = {
     port: ["protocol_port"],
     pool: ["default_pool_id"],
     vips: ["vips"],
+    allowed_sources: ["allowed_cidrs"],
     slot_choice: ["slot_choice"],
     sessions: ["session_keeping"],
     when_empty: ["empty_policy"],
@@ -30,8 +38,8 @@ const fields: Readonly<Record<Kind, Readonly<Record<string, Field>>>> = {
   },
   pool: {
     protocol: ["protocol", (value) => upper(value ?? "tcp")],
-    // Of the API's algorithms with a fixed table, the usual one.
-    algorithm: ["lb_algorithm", (value) => (value === "least-connections" ? "LEAST_CONNECTIONS" : "ROUND_ROBIN")],
+    algorithm: ["lb_algorithm", (value) => algorithms[String(value)]],
+    session_persistence: ["session_persistence", (value) => (value === null ? null : { type: "SOURCE_IP" })],
     slots: ["slots"],
   },
   member: {
@@ -41,6 +49,8 @@ const fields: Readonly<Record<Kind, Readonly<Record<string, Field>>>> = {
     weight: ["weight"],
     enabled: ["admin_state_up"],
     backup: ["backup"],
+    monitor_ip: ["monitor_address"],
+    monitor_port: ["monitor_port"],
   },
   monitor: {
     type: ["type", (value) => probeTypes[String(value)]],

@@ -34,6 +34,7 @@ interface ListenerRow extends Row {
   readonly protocol: string;
   readonly protocol_port: number;
   readonly default_pool_id: string | null;
+  readonly allowed_cidrs: readonly string[] | null;
   readonly connection_limit: number;
   readonly timeout_client_data: number;
   readonly vips: readonly string[] | null;
@@ -45,6 +46,7 @@ interface ListenerRow extends Row {
 interface PoolRow extends Row {
   readonly protocol: string;
   readonly lb_algorithm: string;
+  readonly session_persistence: { readonly type: string } | null;
   readonly slots: number | null;
   readonly healthmonitor_id?: string;
 }
@@ -54,6 +56,8 @@ interface MemberRow extends Row {
   readonly protocol_port: number;
   readonly weight: number;
   readonly backup: boolean;
+  readonly monitor_address: string | null;
+  readonly monitor_port: number | null;
 }
 
 interface MonitorRow extends Row {
@@ -95,6 +99,7 @@ const listener = (row: ListenerRow, pools: ReadonlyMap<string, PoolRow>): Existi
     words: {
       pool: pool === undefined ? null : shownName(pool),
       vips: row.vips?.toSorted() ?? null,
+      allowed_sources: row.allowed_cidrs?.toSorted() ?? null,
       slot_choice: row.slot_choice,
       sessions: row.session_keeping,
       when_empty: row.empty_policy,
@@ -109,7 +114,13 @@ const member = (row: MemberRow): Existing => ({
   id: row.id,
   name: row.name || `${row.address}-${row.protocol_port}`,
   fixed: { ip: row.address, port: row.protocol_port },
-  words: { weight: row.weight, enabled: row.admin_state_up, backup: row.backup },
+  words: {
+    weight: row.weight,
+    enabled: row.admin_state_up,
+    backup: row.backup,
+    monitor_ip: row.monitor_address,
+    monitor_port: row.monitor_port,
+  },
 });
 
 const probeTypes: Readonly<Record<string, string>> = { TCP: "tcp", HTTP: "http", PING: "icmp", "UDP-CONNECT": "udp" };
@@ -136,6 +147,11 @@ const monitor = (row: MonitorRow): Existing => ({
   },
 });
 
+const algorithms: Readonly<Record<string, string>> = {
+  LEAST_CONNECTIONS: "least-connections",
+  SOURCE_IP: "source-ip",
+};
+
 /** The load balancers whose name or id `wanted` takes, with all that is in them. */
 export const readBalancers = async (
   api: Api,
@@ -160,7 +176,8 @@ export const readBalancers = async (
         name: shownName(row),
         fixed: { protocol: row.protocol.toLowerCase() },
         words: {
-          algorithm: row.lb_algorithm === "LEAST_CONNECTIONS" ? "least-connections" : "consistent",
+          algorithm: algorithms[row.lb_algorithm] ?? "consistent",
+          session_persistence: row.session_persistence === null ? null : "source-ip",
           slots: row.slots,
         },
       },

@@ -1,5 +1,5 @@
 /** From the entries of a file to the objects that are wanted on the server. */
-import { formatIpv4 } from "../../../openflow/packet/address.ts";
+import { formatIpv4, formatPrefix } from "../../../openflow/packet/address.ts";
 import { statusCodesText } from "../../../pipeline/status-codes.ts";
 import { checkAlone } from "../../config/check-balancers.ts";
 import { type FileResult, parseFile } from "../../config/document.ts";
@@ -25,6 +25,7 @@ const listenerOf = (entry: ListenerEntry, at: At): Thing => {
     words: {
       pool: entry.pool?.value ?? null,
       vips: entry.vips?.value.map((v) => formatIpv4(v.value)).sort() ?? null,
+      allowed_sources: entry.allowed_sources?.value.map((p) => formatPrefix(p.value)).sort() ?? null,
       slot_choice: said(entry.slot_choice, at),
       sessions: said(entry.sessions, at),
       when_empty: said(entry.when_empty, at),
@@ -66,12 +67,22 @@ const poolOf = (entry: PoolEntry, at: At, balancer: LoadBalancerEntry): Pool => 
   self: {
     name: entry.name.value,
     fixed: { protocol: poolProtocol(entry, balancer) },
-    words: { algorithm: entry.algorithm.value, slots: said(entry.slots, at) },
+    words: {
+      algorithm: entry.algorithm.value,
+      session_persistence: entry.session_persistence?.value ?? null,
+      slots: said(entry.slots, at),
+    },
   },
   members: entry.members.value.map(({ value: m }) => ({
     name: m.name.value,
     fixed: { ip: formatIpv4(m.ip.value), port: m.port.value },
-    words: { weight: m.weight.value, enabled: m.enabled.value, backup: m.backup.value },
+    words: {
+      weight: m.weight.value,
+      enabled: m.enabled.value,
+      backup: m.backup.value,
+      monitor_ip: m.monitor_ip === undefined ? null : formatIpv4(m.monitor_ip.value),
+      monitor_port: m.monitor_port?.value ?? null,
+    },
   })),
   monitor: entry.health_monitor === undefined ? undefined : monitorOf(entry.health_monitor.value),
 });

@@ -113,6 +113,37 @@ describe("relations", () => {
       "load_balancers[0].listeners[0].vips[0]",
       "is no address of the load balancer",
     ],
+    ["pool: web", "pool: web\n        vips: ‸[]", "load_balancers[0].listeners[0].vips", "or no such key for all"],
+    [
+      "pool: web",
+      "pool: web\n        allowed_sources: ‸[]",
+      "load_balancers[0].listeners[0].allowed_sources",
+      "the list is empty (want at least one, or no such key for all)",
+    ],
+    [
+      "pool: web",
+      "pool: web\n        allowed_sources: [10.0.0.0/8, ‸10.0.0.0/8]",
+      "load_balancers[0].listeners[0].allowed_sources[1]",
+      "10.0.0.0/8 is taken",
+    ],
+    [
+      "pool: web",
+      "pool: web\n        allowed_sources: [‸10.0.0.1/8]",
+      "load_balancers[0].listeners[0].allowed_sources[0]",
+      "want 10.0.0.0/8",
+    ],
+    [
+      "be4, ip: 10.30.0.3",
+      "be4, monitor_ip: ‸10.30.0.100, ip: 10.30.0.3",
+      `${members}[3].monitor_ip`,
+      "is our own address",
+    ],
+    [
+      "be4, ip: 10.30.0.3",
+      "be4, monitor_ip: ‸10.40.0.3, ip: 10.30.0.3",
+      `${members}[3].monitor_ip`,
+      "in no segment and behind no route",
+    ],
     [
       "    pools:",
       "      - { name: again, port: ‸80 }\n    pools:",

@@ -58,10 +58,15 @@ describe("the lab's topology", () => {
     expect(staticNeighbours).toEqual([{ segment: 2, ip: parseIpv4("10.20.0.9"), mac: 0x020000140009, port: "be1" }]);
     expect(loadBalancers[0]!.listeners[0]).toMatchObject({
       vips: [parseIpv4("192.168.5.21"), parseIpv4("10.20.0.100")],
+      allowedSources: [
+        { address: parseIpv4("192.168.5.0"), length: 24 },
+        { address: parseIpv4("10.0.0.0"), length: 8 },
+      ],
       slotChoice: "multipath",
       sessions: "conntrack",
       emptyPolicy: "drop",
     });
+    expect(loadBalancers[0]!.pools[0]).toMatchObject({ algorithm: "consistent", affinity: "source-ip" });
     expect(loadBalancers[0]!.pools[0]!.healthMonitor).toEqual({
       type: "http",
       intervalMs: 2000,
@@ -69,6 +74,26 @@ describe("the lab's topology", () => {
       rise: 2,
       fall: 3,
       http: { method: "GET", path: "/", version: "1.1", expectedCodes: [{ first: 200, last: 200 }] },
+    });
+  });
+
+  test("members may be probed elsewhere than where they serve", () => {
+    const be = (more: string) =>
+      edit("name: be4, ip: 10.30.0.3, port: 8080", `name: be4, ip: 10.30.0.3, port: 8080${more}`);
+    const last = (text: string) => load(text).topology.loadBalancers[0]!.pools[0]!.members[3]!;
+    expect(last(be(""))).not.toHaveProperty("monitor");
+    expect(last(be(", monitor_port: 81")).monitor).toEqual({ ip: parseIpv4("10.30.0.3"), port: 81 });
+    expect(last(be(", monitor_ip: 10.20.0.9")).monitor).toEqual({ ip: parseIpv4("10.20.0.9"), port: 8080 });
+    const both = last(be(", monitor_ip: 10.20.0.9, monitor_port: 81"));
+    expect(both).toMatchObject({ ip: parseIpv4("10.30.0.3"), port: 8080, segment: 3 });
+    expect(both.monitor).toEqual({ ip: parseIpv4("10.20.0.9"), port: 81 });
+  });
+
+  test("source-ip is an algorithm as well", () => {
+    const text = edit("      - name: web\n        slots: 1024\n", "      - name: web\n        algorithm: source-ip\n");
+    expect(load(text).topology.loadBalancers[0]!.pools[0]).toMatchObject({
+      algorithm: "consistent",
+      affinity: "source-ip",
     });
   });
 

@@ -17,6 +17,8 @@ const member = merged(
   maybe("weight", fc.integer({ min: 0, max: 3 })),
   maybe("backup", fc.boolean()),
   maybe("enabled", fc.boolean()),
+  maybe("monitor_ip", fc.constantFrom("10.20.0.10", "10.20.0.13")),
+  maybe("monitor_port", fc.constantFrom(8080, 8081)),
 );
 
 const monitor = fc.oneof(
@@ -39,7 +41,8 @@ const pool = merged(
       .uniqueArray(member, { selector: (m) => m["name"], maxLength: 3 })
       .map((all) => all.filter((m, i) => all.findIndex((o) => o["ip"] === m["ip"]) === i)),
   }),
-  maybe("algorithm", fc.constantFrom("consistent", "least-connections")),
+  maybe("algorithm", fc.constantFrom("consistent", "least-connections", "source-ip")),
+  maybe("session_persistence", fc.constant("source-ip")),
   maybe("slots", fc.constantFrom(64, 1024)),
   maybe("health_monitor", monitor),
 );
@@ -52,6 +55,10 @@ const listener = (pools: readonly string[]) =>
     maybe("connection_limit", fc.constantFrom(1, 50)),
     maybe("idle_timeout", fc.constantFrom(30, 50)),
     maybe("vips", fc.constant(["192.0.2.30"])),
+    maybe(
+      "allowed_sources",
+      fc.uniqueArray(fc.constantFrom("0.0.0.0/0", "192.0.2.0/24", "10.1.2.3/32"), { minLength: 1 }),
+    ),
     maybe("enabled", fc.boolean()),
   );
 
